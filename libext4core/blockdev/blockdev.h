@@ -1,0 +1,55 @@
+/*
+ * blockdev.h - the face of the block device room.
+ *
+ * Everything above reads and writes through struct e4_blockdev: bounds are checked here, alignment is bounced here, counters are kept
+ * here, errors get their reason here. Backends are ops tables (one file each) and know nothing of each other.
+ */
+#ifndef BLOCKDEV_BLOCKDEV_H
+#define BLOCKDEV_BLOCKDEV_H
+
+#include <ext4core/blockdev.h>
+
+#include "base/env.h"
+#include "base/types.h"
+
+struct e4_blockdev {
+	struct env *env;             /* [const] a reference is held */
+	struct e4_blockdev_ops ops;  /* [const] */
+	void *ctx;                   /* [const] the backend's */
+	struct e4_geometry geo;      /* [const] as of opening */
+	struct e4_blockdev *lower;   /* [const] stacked on; NULL for a real device */
+	_Atomic uint32_t users;      /* [atomic] mounts and devices stacked on this one */
+	const char *kind;            /* [const] "file", "direct", "uring", "pmem", "mem", "window", "cow", ... */
+};
+
+/* Any offset, length and memory. Short answers are errors. Failures carry a reason in dev->env. */
+int blockdev_read(struct e4_blockdev *dev, uint64_t offset, void *buf, uint64_t len) E4_MUST_CHECK;
+int blockdev_readv(struct e4_blockdev *dev, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count) E4_MUST_CHECK;
+int blockdev_write(struct e4_blockdev *dev, uint64_t offset, const void *buf, uint64_t len, uint32_t flags) E4_MUST_CHECK;
+int blockdev_flush(struct e4_blockdev *dev) E4_MUST_CHECK;
+int blockdev_discard(struct e4_blockdev *dev, uint64_t offset, uint64_t len) E4_MUST_CHECK;
+
+/*
+ * Asynchronous; requests keep the alignment of the geometry (this is checked: -EINVAL in the request's result). Without submit/reap in
+ * the ops, requests are done inline and queued for reap in the calling thread's context. Returns requests accepted, or negative errno.
+ */
+int blockdev_submit(struct e4_blockdev *dev, struct e4_blockdev_request **reqs, uint32_t count) E4_MUST_CHECK;
+int blockdev_reap(struct e4_blockdev *dev, struct e4_blockdev_request **ret, uint32_t min, uint32_t max) E4_MUST_CHECK;
+
+/* A stable pointer for DAX file data, or -EOPNOTSUPP. */
+int blockdev_map(struct e4_blockdev *dev, uint64_t offset, uint64_t len, void **ret) E4_MUST_CHECK;
+
+/* A device in memory of `size` zero bytes (sparse), for tests and overlays, on the given env. */
+int blockdev_mem_new(struct env *env, uint64_t size, struct e4_blockdev **ret) E4_MUST_CHECK;
+/* The overlay that read-only recovery writes into. */
+int blockdev_cow_new(struct e4_blockdev *lower, uint32_t block_size, struct e4_blockdev **ret) E4_MUST_CHECK;
+/* Calls fn for every block the overlay holds, in rising offset; stops at the first non-zero answer, which it returns. */
+int blockdev_cow_foreach(struct e4_blockdev *cow, int (*fn)(void *arg, uint64_t offset, const void *data, uint32_t len), void *arg) E4_MUST_CHECK;
+/* Closes any device; users must be 0. */
+void blockdev_free(struct e4_blockdev *dev);
+
+/* A user more or less; a device in use is not closed. */
+void blockdev_hold(struct e4_blockdev *dev);
+void blockdev_release(struct e4_blockdev *dev);
+
+#endif
