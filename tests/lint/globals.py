@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+"""globals.py ROOMS_ARCHIVE: fails on a mutable variable with static storage, local or global, that is not per thread.
+
+Two users in one process must not meet. What has no other home is in ALLOWED with its reason.
+"""
+import re
+import subprocess
+import sys
+
+from lint import LIBRARY, finish
+
+MUTABLE = re.compile(r'\.(data|bss)(\.(?!rel\.ro)|$)|^COMMON$')
+ALLOWED = {
+}
+
+
+def main(archive):
+    errors, member = [], None
+    listing = subprocess.run(['objdump', '-t', archive], capture_output=True, text=True, check=True).stdout
+    for line in listing.splitlines():
+        if header := re.match(r'([\w.-]+)\.o:\s+file format', line):
+            member = header[1].replace('_', '/', 1)
+        symbol = re.match(r'[0-9a-f]+ .{5}.O (\S+)\s+[0-9a-f]+ (?:\.hidden )?(\S+)', line)
+        if symbol and MUTABLE.search(symbol[1]):
+            name = re.sub(r'\.\d+$', '', symbol[2])
+            if (member, name) not in ALLOWED:
+                errors.append(f'{LIBRARY.name}/{member}: {name} is mutable and shared by the process')
+    finish('globals', errors)
+
+
+main(sys.argv[1])
