@@ -1,0 +1,164 @@
+/*
+ * inode.h - the face of the inode room: inodes in memory, their codec, cache and attributes.
+ *
+ * An inode is decoded once when it comes in and checked as format/inode.md "Kernel sanity checks" says. Holders count references.
+ * The extent-status snapshot is kept here so that a root with up to four extents needs no heap; its contents belong to `extent`.
+ */
+#ifndef INODE_INODE_H
+#define INODE_INODE_H
+
+#include <ext4core/types.h>
+
+#include "base/env.h"
+#include "base/types.h"
+#include "buf/buf.h"
+#include "format/extent.h"
+#include "format/inode.h"
+#include "format/xattr.h"
+#include "volume/volume.h"
+
+struct inode_cache;
+struct es_node;
+
+/* One mapped run, decoded: 16 bytes. Bit 31 of len marks unwritten. Sorted, not overlapping, never empty. */
+struct es_extent {
+	lblk_t lblk;
+	uint32_t len_state;
+	pblk_t pblk;
+};
+#define ES_UNWRITTEN 0x80000000u
+
+enum es_kind {
+	ES_NONE = 0,   /* not decoded yet */
+	ES_LEAF = 1,   /* root extents stand in `root` */
+	ES_TREE = 2,   /* root points to nodes */
+	ES_INLINE = 3, /* no blocks: inline data, fast symlink, device */
+};
+
+/* The decoded map of an inode, mirroring the tree on disk. Made by `extent`; readers load `kind` first, with acquire. */
+struct es_map {
+	_Atomic uint32_t kind;             /* [atomic] enum es_kind; published last */
+	uint32_t root_count;               /* [const once published] extents, or children */
+	struct es_extent root[EXTENT_ROOT_ENTRIES]; /* [const once published] */
+	struct es_node *tree;              /* [const once published] ES_TREE: the root node, on the heap */
+	_Atomic uint64_t cookie;           /* [atomic] changes with the map */
+	_Atomic uint64_t heap_bytes, records; /* [atomic] of nodes below */
+	struct mutex lock;                 /* rank EXTENT_STATUS: who adds nodes */
+};
+
+struct inode_time {
+	int64_t sec;
+	uint32_t nsec;
+};
+
+struct inode {
+	/* Identity. */
+	struct volume *vol;       /* [const] */
+	struct inode_cache *cache; /* [const] NULL for an inode outside the cache (recovery) */
+	inum_t ino;               /* [const] */
+	uint32_t generation;      /* [const] */
+	uint32_t csum_seed;       /* [const] of its blocks */
+
+	/* Decoded fields. [const while mounted read-only] */
+	uint16_t mode;
+	uint32_t uid, gid, nlink, flags, projid;
+	uint64_t size;    /* bytes */
+	uint64_t blocks512; /* units of 512 bytes */
+	uint64_t version;
+	pblk_t file_acl;
+	uint16_t extra_isize; /* bytes beyond the classic 128 that hold fields */
+	bool has_btime;
+	struct inode_time atime, mtime, ctime, btime;
+	uint32_t dtime;
+	uint32_t rdev_major, rdev_minor;
+	uint8_t block[INODE_BLOCK_BYTES]; /* i_block as on disk */
+
+	struct es_map es;
+
+	/* The cache's. */
+	struct list hash, lru;
+	uint64_t refs; /* [cache lock] */
+	bool loading, failed;
+	int load_err;
+};
+
+/* How an inode may be used when it is loaded. */
+enum inode_purpose {
+	INODE_FOR_USE = 0,     /* a directory entry or a caller named it: must be allocated, ordinary, no EA inode */
+	INODE_FOR_SYSTEM = 1,  /* journal, quota, orphan file, resize inode: reserved numbers allowed */
+	INODE_FOR_EA = 2,      /* must be an EA inode */
+	INODE_FOR_ORPHAN = 3,  /* links may be 0 */
+};
+
+/* --- codec.c --- */
+
+/* Decodes raw (vol->inode_size bytes) into *ip, which is zeroed first; checks the checksum and the sanity rules for `purpose`. */
+int inode_decode(struct volume *vol, inum_t ino, const void *raw, enum inode_purpose purpose, struct inode *ip) E4_MUST_CHECK;
+/* Loads one inode outside the cache (caller's storage; es is empty). Release with inode_unload(). */
+int inode_load(struct volume *vol, inum_t ino, enum inode_purpose purpose, struct inode *ip) E4_MUST_CHECK;
+void inode_unload(struct inode *ip);
+/* The raw bytes of the inode: a held buf and the offset in it. */
+int inode_raw(struct volume *vol, inum_t ino, struct buf **ret_buf, const uint8_t **ret_raw) E4_MUST_CHECK;
+/* Recovery: puts mode, links, size, blocks, times, dtime, flags, file_acl and i_block into raw bytes and seals the checksum. */
+void inode_encode(const struct inode *ip, void *raw);
+bool inode_is_fast_symlink(const struct inode *ip);
+static inline bool inode_is(const struct inode *ip, enum inode_type type)
+{
+	return (ip->mode & INODE_TYPE_MASK) == (uint32_t)type;
+}
+void inode_to_stat(const struct inode *ip, struct e4_stat *ret);
+
+/* --- cache.c --- */
+
+struct inode_cache_ops {
+	/* Frees what other rooms keep in the inode (the extent-status nodes). Called without the cache's lock. */
+	void (*evict)(struct inode *ip);
+};
+
+int inode_cache_new(struct volume *vol, const struct inode_cache_ops *ops, uint32_t max_unused, struct inode_cache **ret) E4_MUST_CHECK;
+/* Nobody may hold an inode. */
+void inode_cache_free(struct inode_cache *cache);
+/* A reference; purpose as above. generation 0 = any, else -ESTALE. A free inode is -ESTALE when asked by number. */
+int inode_get(struct inode_cache *cache, inum_t ino, uint32_t generation, struct inode **ret) E4_MUST_CHECK;
+void inode_hold(struct inode *ip);
+void inode_put(struct inode *ip, uint64_t n);
+uint64_t inode_cache_count(struct inode_cache *cache);
+/* Held inodes (references > 0). */
+uint64_t inode_cache_held(struct inode_cache *cache);
+/* Extent records and heap bytes of all cached inodes. */
+void inode_cache_es_totals(struct inode_cache *cache, uint64_t *ret_records, uint64_t *ret_bytes);
+
+/* --- xattr.c --- */
+
+/* One attribute found: where its value is. */
+struct xattr_value {
+	const uint8_t *data; /* inside buf, or NULL when the value is in an EA inode */
+	uint32_t size;
+	inum_t value_ino;    /* EA inode, 0 = local */
+	uint32_t hash;       /* e_hash, to verify an EA inode's value */
+	uint8_t index, name_len;
+	const uint8_t *name; /* suffix, name_len bytes, inside buf */
+	struct buf *buf;     /* held while data and name are used */
+};
+
+/* Finds (index, suffix); 1 found (put ret->buf), 0 not, negative errno when an area is bad. */
+int xattr_find(struct inode *ip, uint8_t index, const char *suffix, uint32_t suffix_len, struct xattr_value *ret) E4_MUST_CHECK;
+/* Calls fn for each attribute, in-inode first then the block, as they stand. */
+int xattr_foreach(struct inode *ip, int (*fn)(void *arg, const struct xattr_value *v), void *arg) E4_MUST_CHECK;
+/* The system calls' view: full names, ACLs in version 2 form, hidden indexes left out. Bytes, or -ENODATA, -ERANGE. */
+int64_t xattr_get(struct inode *ip, const char *name, void *buf, uint64_t size) E4_MUST_CHECK;
+int64_t xattr_list(struct inode *ip, char *buf, uint64_t size) E4_MUST_CHECK;
+/* Reads an EA inode's value; handed in by `file`, which stands above. */
+typedef int (*xattr_read_inode_fn)(struct inode *ea, void *buf, uint64_t len);
+void xattr_set_reader(struct inode_cache *cache, xattr_read_inode_fn fn);
+
+/* --- inline_data.c --- */
+
+/* Copies inline bytes [offset, offset + len) of the file (both within its size) into buf. */
+int inline_data_read(struct inode *ip, uint64_t offset, void *buf, uint64_t len) E4_MUST_CHECK;
+/* The two parts of an inline directory: 56 bytes of entries in i_block, then the value of system.data. *ret_buf is held (may be NULL). */
+int inline_data_parts(struct inode *ip, const uint8_t **ret_value, uint32_t *ret_value_len, struct buf **ret_buf) E4_MUST_CHECK;
+
+extern const struct buf_kind buf_kind_xattr;
+
+#endif
