@@ -2,7 +2,8 @@
 """Fails when a function of a public header lacks a paragraph of its documentation (STYLE 2.9).
 
 Each has a brief, @param for every parameter, @return unless it is void, @errors, *Threads*, *Durability*, *Ownership*,
-*Blocking*, @since and @source, in a comment that ends right above it.
+*Blocking*, @since and @source, in a comment that ends right above it. Declarations without a line between them, such as
+read and write, share the comment above the first.
 """
 import re
 
@@ -29,7 +30,10 @@ def parameters(text):
 
 
 def comment_above(text, offset):
-    before = text[:offset].rstrip()
+    before = text[:offset]
+    while (group := re.search(r'(?:^[^\s/*#][^\n]*\n(?:[ \t][^\n]*\n)*)\Z', before, re.M)) and group[0].rstrip().endswith(';'):
+        before = before[:group.start()]
+    before = before.rstrip()
     return before[before.rfind('/**'):] if before.endswith('*/') and '/**' in before else ''
 
 

@@ -11,6 +11,12 @@ from lint import LIBRARY, finish
 
 MUTABLE = re.compile(r'\.(data|bss)(\.(?!rel\.ro)|$)|^COMMON$')
 ALLOWED = {
+    ('base/assert.c', 'handler'): 'an assertion has no volume to ask',
+    ('base/context.c', 'registry'): 'a leaving thread looks here for the volumes that still live',
+    ('base/context.c', 'registry_lock'): 'guards the registry',
+    ('base/context.c', 'key_once'): 'the key below is made once',
+    ('base/context.c', 'leave_key'): 'the only way to be called when a thread ends',
+    ('base/context.c', 'next_set_id'): 'ids are never used twice, so that a cached one cannot be mistaken',
 }
 
 
@@ -18,7 +24,7 @@ def main(archive):
     errors, member = [], None
     listing = subprocess.run(['objdump', '-t', archive], capture_output=True, text=True, check=True).stdout
     for line in listing.splitlines():
-        if header := re.match(r'([\w.-]+)\.o:\s+file format', line):
+        if header := re.match(r'(?:.*/)?([\w.-]+)\.o:\s+file format', line):
             member = header[1].replace('_', '/', 1)
         symbol = re.match(r'[0-9a-f]+ .{5}.O (\S+)\s+[0-9a-f]+ (?:\.hidden )?(\S+)', line)
         if symbol and MUTABLE.search(symbol[1]):

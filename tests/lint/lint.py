@@ -14,10 +14,10 @@ def shown(path):
 
 
 def without_comments(text):
-    """C text with comments and the content of literals blanked; lines keep their numbers."""
+    """C text with comments and the content of literals blanked; all else stays where it was."""
     def blank(match):
         if match[0][0] in '"\'':
-            return match[0][0] * 2
+            return match[0][0] + ' ' * (len(match[0]) - 2) + match[0][0]
         return re.sub(r'[^\n]', ' ', match[0])
     return re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', blank, text, flags=re.S)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fails when two rows of base/why.def share an id or a text, or when no fail_...() call gives a row's reason.
+"""Fails when two rows of base/why.def share an id or a text, or when no fail...() call gives a row's reason.
 
 A reason that is given in several places is listed without failing: the report then needs the line to tell which.
 """
@@ -13,8 +13,8 @@ PREFIX = 'E4_WHY_'
 
 
 def calls(text):
-    """The argument text of each fail_...() call."""
-    for match in re.finditer(r'\b\w*fail_\w+\s*\(', text):
+    """The argument text of each fail...() call."""
+    for match in re.finditer(r'\b(?:\w+_)?fail\w*\s*\(', text):
         depth, end = 1, match.end()
         while depth and end < len(text):
             depth += {'(': 1, ')': -1}.get(text[end], 0)
