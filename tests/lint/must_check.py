@@ -15,11 +15,9 @@ def main():
         if not face.exists():
             continue
         text = without_comments(face.read_text())
-        for match in re.finditer(r'^([^\n#;{}]*)\bint\s+(\w+)\s*\(([^;{}]*)\)([^;{}]*)([;{])', text, re.M):
-            before, name, _, after, end = match.groups()
-            if 'typedef' in before or end == '{' and 'inline' not in before:
-                continue
-            if 'unsigned' not in before and 'E4_MUST_CHECK' not in before + after:
+        for match in re.finditer(r'^([^\n#;{}()]*)\bint\s+(\w+)\s*\(([^;{}]*)\)([^;{}]*);', text, re.M):
+            before, name, _, after = match.groups()
+            if not re.search(r'typedef|unsigned', before) and 'E4_MUST_CHECK' not in before + after:
                 errors.append(f'{shown(face)}:{line_of(text, match.start(2))}: {name} lacks E4_MUST_CHECK')
     finish('must_check', errors)
 

@@ -9,11 +9,11 @@ TEXT = ('.c', '.h', '.py', '.sh', '.def', '.map', '.txt', '.build', '.ini', '.md
 
 
 def main():
-    files = subprocess.run(['git', '-C', ROOT, 'ls-files'], capture_output=True, text=True, check=False).stdout
+    files = subprocess.run(['git', '-C', ROOT, 'ls-files', '-co', '--exclude-standard'], capture_output=True, text=True, check=False).stdout
     errors = []
     for name in files.splitlines():
         path = ROOT / name
-        if not name.endswith(TEXT) or path.name == 'todo.py' or not path.is_file():
+        if not name.endswith(TEXT) or path.parent.name == 'lint' or not path.is_file():
             continue
         for number, line in enumerate(path.read_text(errors='replace').splitlines(), 1):
             if re.search(r'\b(TODO|FIXME|XXX)\b(?!\W{0,3}#\d)', line):
