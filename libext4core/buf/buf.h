@@ -69,7 +69,7 @@ int buf_cache_new(const struct buf_cache_config *config, struct buf_cache **ret)
 void buf_cache_free(struct buf_cache *cache);
 /* Forgets everything, after the device changed underneath (replay). No buf may be held. */
 void buf_cache_drop(struct buf_cache *cache);
-/* Geometry became known, or changed by a replayed superblock. Cache must be empty or the block size the same. */
+/* Reads from another device from now on (recovery's overlay). Drops everything; no buf may be held. */
 void buf_cache_set_device(struct buf_cache *cache, struct e4_blockdev *dev);
 
 /*
