@@ -46,6 +46,7 @@ struct e4_blockdev_request {
 	int32_t result; /**< set on completion: 0, or negative errno. Never a short count: that is -EIO */
 	void *user;     /**< the caller's */
 	void *internal; /**< the device's, while in flight */
+	void *route;    /**< the library's, while in flight */
 };
 
 /** What a device is. Sizes in bytes. */
@@ -67,6 +68,7 @@ struct e4_geometry {
 	uint8_t can_map;
 	uint8_t nowait;          /**< requests can be queued without a kernel worker */
 	uint8_t reserved;
+	uint64_t optimal_transfer; /**< requests of this size move at full speed; 0 = not known */
 };
 
 /**

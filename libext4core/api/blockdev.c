@@ -1,0 +1,153 @@
+/*
+ * api/blockdev.c - the public calls on block devices: check arguments, call down, keep the error.
+ *
+ * Owns:    nothing.
+ * Locks:   none.
+ * Always:  no logic; a NULL argument or a struct without its size is -EINVAL before anything is touched.
+ */
+#include <ext4core/blockdev.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "blockdev/blockdev.h"
+
+void e4_blockdev_options_init(struct e4_blockdev_options *opts)
+{
+	if (opts == NULL)
+		return;
+	memset(opts, 0, sizeof(*opts));
+	opts->struct_size = sizeof(*opts);
+}
+
+/* Takes over what the caller's (possibly older, shorter) struct has. */
+static int options_complete(const struct e4_blockdev_options *from, struct e4_blockdev_options *ret)
+{
+	e4_blockdev_options_init(ret);
+	if (from == NULL)
+		return 0;
+	if (from->struct_size == 0)
+		return -EINVAL;
+	memcpy(ret, from, from->struct_size < sizeof(*ret) ? from->struct_size : sizeof(*ret));
+	ret->struct_size = sizeof(*ret);
+	if (ret->hooks != NULL && ret->hooks->struct_size == 0)
+		return -EINVAL;
+	return ret->error == NULL || ret->error->struct_size != 0 ? 0 : -EINVAL;
+}
+
+/* The surroundings that are being given up still know why. */
+static void keep_error(struct env *env, const struct e4_blockdev_options *opts)
+{
+	if (opts->error != NULL)
+		(void)error_last(env, opts->error);
+}
+
+int e4_blockdev_open(const char *spec, uint32_t flags, const struct e4_blockdev_options *opts, struct e4_blockdev **ret)
+{
+	struct e4_blockdev_options o;
+	struct env *env;
+
+	if (spec == NULL || ret == NULL || (flags & ~(uint32_t)E4_BLOCKDEV_RDWR) != 0)
+		return -EINVAL;
+	int r = options_complete(opts, &o);
+	if (r == 0)
+		r = env_new(o.hooks, o.memory_budget, &env);
+	if (r < 0)
+		return r;
+	r = blockdev_open(env, spec, flags, &o, ret);
+	if (r < 0)
+		keep_error(env, &o);
+	env_put(env);
+	return r;
+}
+
+int e4_blockdev_new(const struct e4_blockdev_ops *ops, void *ctx, const struct e4_blockdev_options *opts, struct e4_blockdev **ret)
+{
+	struct e4_blockdev_options o;
+	struct env *env;
+
+	if (ops == NULL || ops->struct_size == 0 || ret == NULL)
+		return -EINVAL;
+	int r = options_complete(opts, &o);
+	if (r == 0)
+		r = env_new(o.hooks, o.memory_budget, &env);
+	if (r < 0)
+		return r;
+	r = blockdev_own_new(env, ops, ctx, ret);
+	if (r < 0)
+		keep_error(env, &o);
+	env_put(env);
+	return r;
+}
+
+int e4_blockdev_close(struct e4_blockdev *dev)
+{
+	if (dev == NULL)
+		return 0;
+	if (atomic_load(&dev->users) != 0)
+		return -EBUSY;
+	blockdev_free(dev);
+	return 0;
+}
+
+int e4_blockdev_geometry(struct e4_blockdev *dev, struct e4_geometry *ret)
+{
+	struct e4_geometry geo;
+
+	if (dev == NULL || ret == NULL || ret->struct_size == 0)
+		return -EINVAL;
+	int r = blockdev_geometry(dev, &geo);
+	if (r < 0)
+		return r;
+	geo.struct_size = ret->struct_size < sizeof(geo) ? ret->struct_size : (uint32_t)sizeof(geo);
+	memcpy(ret, &geo, geo.struct_size);
+	return 0;
+}
+
+int e4_blockdev_read(struct e4_blockdev *dev, uint64_t offset, void *buf, uint64_t len)
+{
+	if (dev == NULL || (buf == NULL && len != 0))
+		return -EINVAL;
+	return blockdev_read(dev, offset, buf, len);
+}
+
+int e4_blockdev_write(struct e4_blockdev *dev, uint64_t offset, const void *buf, uint64_t len, uint32_t flags)
+{
+	if (dev == NULL || (buf == NULL && len != 0))
+		return -EINVAL;
+	if ((flags & ~(uint32_t)(E4_BLOCKDEV_FUA | E4_BLOCKDEV_PREFLUSH)) != 0)
+		return -EINVAL;
+	return blockdev_write(dev, offset, buf, len, flags);
+}
+
+int e4_blockdev_flush(struct e4_blockdev *dev)
+{
+	return dev != NULL ? blockdev_flush(dev) : -EINVAL;
+}
+
+int e4_blockdev_last_error(struct e4_blockdev *dev, struct e4_error *ret)
+{
+	if (dev == NULL || ret == NULL || ret->struct_size == 0)
+		return -EINVAL;
+	return error_last(dev->env, ret) ? 0 : -ENOENT;
+}
+
+int e4_blockdev_window(struct e4_blockdev *dev, uint64_t offset, uint64_t size, struct e4_blockdev **ret)
+{
+	return dev != NULL && ret != NULL ? blockdev_window_new(dev, offset, size, ret) : -EINVAL;
+}
+
+int e4_blockdev_partition(struct e4_blockdev *dev, uint32_t number, struct e4_blockdev **ret)
+{
+	return dev != NULL && ret != NULL ? blockdev_partition_new(dev, number, ret) : -EINVAL;
+}
+
+int e4_blockdev_cow(struct e4_blockdev *dev, uint32_t block_size, struct e4_blockdev **ret)
+{
+	return dev != NULL && ret != NULL ? blockdev_cow_new(dev, block_size, ret) : -EINVAL;
+}
+
+int e4_blockdev_cow_size(struct e4_blockdev *dev, uint64_t *ret_bytes)
+{
+	return dev != NULL && ret_bytes != NULL ? blockdev_cow_size(dev, ret_bytes) : -EINVAL;
+}
