@@ -8,6 +8,8 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -52,40 +54,40 @@ static const char *culprit(int err)
 	}
 }
 
-static void add(char *text, size_t size, const char *fmt, const char *name, uint64_t value)
+/* Appends to a text of `size` bytes, as much as fits. */
+static E4_PRINTF(3, 4) void add(char *text, size_t size, const char *fmt, ...)
 {
 	size_t n = strlen(text);
+	va_list ap;
 
-	if (n < size)
-		snprintf(text + n, size - n, fmt, name, (unsigned long long)value);
+	va_start(ap, fmt);
+	vsnprintf(text + n, size - n, fmt, ap);
+	va_end(ap);
 }
 
-/* "text (name; inode 12, block 345, found 9, expected 5)", leaving out what is not known. */
+/* "text: name (inode 12, block 345, found 9, expected 5)", leaving out what is not known. */
 static void describe(struct e4_error *e, const struct why_row *row, const struct fail_info *info)
 {
 	const char *sep = " (";
+	size_t size = sizeof(e->text);
 
-	snprintf(e->text, sizeof(e->text), "%s", row->text);
-	if (info->name != NULL) {
-		size_t n = strlen(e->text);
-
-		snprintf(e->text + n, sizeof(e->text) - n, ": %s", info->name);
-	}
+	add(e->text, size, "%s", row->text);
+	if (info->name != NULL)
+		add(e->text, size, ": %s", info->name);
 	if (info->ino != 0) {
-		add(e->text, sizeof(e->text), "%sinode %llu", sep, info->ino);
+		add(e->text, size, "%sinode %u", sep, info->ino);
 		sep = ", ";
 	}
 	if (info->block != 0) {
-		add(e->text, sizeof(e->text), "%sblock %llu", sep, info->block);
+		add(e->text, size, "%sblock %" PRIu64, sep, info->block);
 		sep = ", ";
 	}
 	if (info->found != 0 || info->expected != 0) {
-		add(e->text, sizeof(e->text), "%sfound %llu", sep, info->found);
-		add(e->text, sizeof(e->text), "%sexpected %llu", ", ", info->expected);
+		add(e->text, size, "%sfound %" PRIu64 ", expected %" PRIu64, sep, info->found, info->expected);
 		sep = ", ";
 	}
 	if (*sep == ',')
-		add(e->text, sizeof(e->text), "%s", ")", 0);
+		add(e->text, size, ")");
 }
 
 static uint64_t thread_id(void)

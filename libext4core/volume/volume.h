@@ -98,6 +98,13 @@ static inline bool volume_has_ro_compat(const struct volume *vol, uint32_t bit)
 	return (vol->feature_ro_compat & bit) != 0;
 }
 
+/* --- features.c --- */
+
+/* As mke2fs spells it; set: 0 compat, 1 incompat, 2 ro_compat. NULL when the bit has no name. */
+const char *volume_feature_name(uint32_t set, uint32_t bit);
+/* Every ro_compat bit is known, so that recovery may write. */
+bool volume_may_recover_for_good(const struct volume *vol);
+
 /* --- groups.c: descriptors --- */
 
 /* Verified descriptor of group g (< groups_count). */
@@ -124,7 +131,7 @@ int volume_inode_location(struct volume *vol, inum_t ino, pblk_t *ret_pblk, uint
 /* The largest size a file may have, by its kind of map. */
 uint64_t volume_max_file_bytes(const struct volume *vol, bool extents);
 /* Blocks that files cannot use, for statfs. */
-int volume_overhead_blocks(struct volume *vol, uint64_t *ret) E4_MUST_CHECK;
+uint64_t volume_overhead_blocks(const struct volume *vol);
 
 /* --- zones.c: is it metadata --- */
 
