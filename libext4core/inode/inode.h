@@ -20,30 +20,25 @@
 struct inode_cache;
 struct es_node;
 
-/* One mapped run, decoded: 16 bytes. Bit 31 of len marks unwritten. Sorted, not overlapping, never empty. */
-struct es_extent {
-	lblk_t lblk;
-	uint32_t len_state;
-	pblk_t pblk;
-};
-#define ES_UNWRITTEN 0x80000000u
-
 enum es_kind {
 	ES_NONE = 0,   /* not decoded yet */
-	ES_LEAF = 1,   /* root extents stand in `root` */
-	ES_TREE = 2,   /* root points to nodes */
+	ES_LEAF = 1,   /* the root's extents stand in key[] and value[] */
+	ES_TREE = 2,   /* the root has children: key[], value[] (their blocks) and child[] */
 	ES_INLINE = 3, /* no blocks: inline data, fast symlink, device */
 };
 
-/* The decoded map of an inode, mirroring the tree on disk. Made by `extent`; readers load `kind` first, with acquire. */
+/*
+ * The decoded map of an inode, mirroring the tree on disk. Only `extent` looks inside; the inode room zeroes it, gives `lock` its life
+ * and sums heap_bytes and records. The root needs no heap: readers take it like a sequence lock, by `state` before and after.
+ */
 struct es_map {
-	_Atomic uint32_t kind;             /* [atomic] enum es_kind; published last */
-	uint32_t root_count;               /* [const once published] extents, or children */
-	struct es_extent root[EXTENT_ROOT_ENTRIES]; /* [const once published] */
-	struct es_node *tree;              /* [const once published] ES_TREE: the root node, on the heap */
-	_Atomic uint64_t cookie;           /* [atomic] changes with the map */
-	_Atomic uint64_t heap_bytes, records; /* [atomic] of nodes below */
-	struct mutex lock;                 /* rank EXTENT_STATUS: who adds nodes */
+	_Atomic uint32_t state;                        /* [atomic] enum es_kind, the root's depth, and a count of changes */
+	_Atomic lblk_t key[EXTENT_ROOT_ENTRIES];       /* [atomic] first blocks; the unused are 2^32-1 */
+	_Atomic uint64_t value[EXTENT_ROOT_ENTRIES];   /* [atomic] packed runs (es_run) or blocks of children */
+	_Atomic(struct es_node *) child[EXTENT_ROOT_ENTRIES]; /* [atomic] NULL until read */
+	_Atomic uint64_t cookie;                       /* [atomic] changes with the map, not with what is cached of it */
+	_Atomic uint64_t heap_bytes, records;          /* [atomic, written under lock] nodes' bytes; extents held */
+	struct mutex lock;                             /* rank EXTENT_STATUS: who adds or drops nodes */
 };
 
 struct inode_time {
