@@ -46,6 +46,7 @@ struct journal_recovery {
 	tid_t next_tid;      /* E: the first tid that is not committed */
 	uint32_t head;       /* log block after the last commit */
 	bool failed_commit;  /* a commit checksum failed in the middle: the kernel refuses the mount */
+	tid_t failed_tid;    /* of which transaction (also of one dropped silently, with async commits) */
 	int error;           /* first data-block checksum error met while replaying, else 0 */
 };
 
@@ -59,6 +60,8 @@ int journal_fc_read(struct journal *j, tid_t expected, uint8_t **ret_records, ui
 
 /* Moves the tail: the log now begins, empty, at `head` with tid `tid`. FUA. Fast commits of that tid stay valid. */
 int journal_set_tail(struct journal *j, uint32_t head, tid_t tid) E4_MUST_CHECK;
+/* Blocks that one transaction can hold. */
+uint32_t journal_capacity(const struct journal *j);
 /* Appends one transaction with these blocks at head (written, flushed, committed). -ENOSPC when it does not fit the log. */
 struct journal_block {
 	pblk_t home;
