@@ -169,15 +169,12 @@ int volume_group(struct volume *vol, group_t g, struct group_desc *ret)
 	int r = buf_get(vol->bufs, pblk, &buf_kind_plain, 0, 0, &b);
 	if (r < 0)
 		return r;
-	uint8_t raw[1024];
-	memcpy(raw, b->data + offset, vol->desc_size);
-	buf_put(b);
-	const struct disk_group_desc *d = (const void *)raw;
+	const struct disk_group_desc *d = (const void *)(b->data + offset);
 	r = check_desc_csum(vol, g, d);
-	if (r < 0)
-		return r;
-	decode(vol, d, ret);
-	return 0;
+	if (r == 0)
+		decode(vol, d, ret);
+	buf_put(b);
+	return r;
 }
 
 static void encode_hi(struct disk_group_desc *d, const struct group_desc *gd)

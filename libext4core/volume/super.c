@@ -296,6 +296,6 @@ void volume_free(struct volume *vol)
 	if (vol == NULL)
 		return;
 	drop_caches(vol);
-	mem_free(vol->env, vol->journal_runs, vol->journal_run_count * sizeof(*vol->journal_runs));
+	mem_free(vol->env, vol->journal_runs, vol->journal_run_capacity * sizeof(*vol->journal_runs));
 	mem_free(vol->env, vol, sizeof(*vol));
 }

@@ -62,7 +62,8 @@ struct volume {
 		pblk_t pblk;
 		uint32_t len;
 	} *journal_runs; /* sorted by pblk; NULL = none */
-	uint32_t journal_run_count;
+	uint32_t journal_run_count, journal_run_capacity;
+	void *owner; /* [const] the mount, opaque to the rooms below it */
 };
 
 /* One group's descriptor in native form. */

@@ -1,0 +1,181 @@
+/*
+ * path.c - from a path to an inode, one component at a time.
+ *
+ * Owns:    the text still to be walked, while a path is resolved.
+ * Locks:   none held across a component.
+ * Always:  ".." at the root stays there; at most FS_SYMLINKS_MAX links are followed; work is bounded by the lengths of the texts.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/math.h"
+#include "dir/dir.h"
+#include "file/file.h"
+#include "fs/fs_impl.h"
+
+/* A walk: the inode reached so far (held), and the rest of the text. */
+struct walk {
+	struct e4_fs *fs;
+	struct inode *at;
+	char *text; /* WALK_TEXT_SIZE bytes, then FS_PATH_MAX for a link's target; the walk's own */
+	size_t pos; /* of the rest in text */
+	uint32_t links;
+	uint32_t flags;
+};
+
+#define WALK_TEXT_SIZE (2 * FS_PATH_MAX)
+
+int fs_lookup(struct e4_fs *fs, struct inode *dir, const char *name, uint32_t len, struct inode **ret)
+{
+	inum_t ino;
+	uint8_t type;
+	int r = dir_lookup(dir, name, len, &ino, &type);
+
+	if (r < 0)
+		return r;
+	if (r == 0)
+		return -ENOENT;
+	r = inode_get(fs->inodes, ino, 0, ret);
+	/* An entry that names a free inode is damage, not a handle that went stale. */
+	if (r == -ESTALE)
+		return fail(fs->env, E4_WHY_ENTRY_FREE_INODE, .ino = dir->ino, .found = ino);
+	return r;
+}
+
+/* The next component of the text: its length, 0 at the end. Skips slashes. */
+static size_t next_component(struct walk *w)
+{
+	while (w->text[w->pos] == '/')
+		w->pos++;
+	return strcspn(w->text + w->pos, "/");
+}
+
+/* True when something, if only a slash, follows the component: then it must be a directory. */
+static bool more_follows(const struct walk *w, size_t len)
+{
+	return w->text[w->pos + len] == '/';
+}
+
+static bool is_last(const struct walk *w, size_t len)
+{
+	const char *rest = w->text + w->pos + len;
+
+	return rest[strspn(rest, "/")] == '\0';
+}
+
+/* Moves to `to`, whose reference is taken over. */
+static void walk_to(struct walk *w, struct inode *to)
+{
+	inode_put(w->at, 1);
+	w->at = to;
+}
+
+/* Puts the link's target in front of what follows the component of length len. */
+static int expand_link(struct walk *w, struct inode *link, size_t len)
+{
+	const char *rest = w->text + w->pos + len;
+	size_t rest_len = strlen(rest);
+	char *target = w->text + WALK_TEXT_SIZE;
+
+	if (++w->links > FS_SYMLINKS_MAX)
+		return -ELOOP;
+	int64_t n = file_readlink(link, target, FS_PATH_MAX);
+	if (n < 0)
+		return (int)n;
+	if (n == 0)
+		return -ENOENT;
+	if ((uint64_t)n >= FS_PATH_MAX || (size_t)n + rest_len >= WALK_TEXT_SIZE)
+		return -ENAMETOOLONG;
+	if (memchr(target, '\0', (size_t)n) != NULL)
+		n = (int64_t)strlen(target);
+	memmove(w->text + n, rest, rest_len + 1);
+	memcpy(w->text, target, (size_t)n);
+	w->pos = 0;
+	if (target[0] != '/')
+		return 0;
+	struct inode *root;
+	int r = inode_get(w->fs->inodes, INODE_ROOT, 0, &root);
+	if (r == 0)
+		walk_to(w, root);
+	return r;
+}
+
+/* Takes one component of length len. */
+static int step(struct walk *w, size_t len)
+{
+	const char *name = w->text + w->pos;
+	struct inode *child;
+
+	if (!inode_is(w->at, INODE_DIR))
+		return -ENOTDIR;
+	if (len > 255)
+		return -ENAMETOOLONG;
+	if (len == 1 && name[0] == '.') {
+		w->pos += len;
+		return 0;
+	}
+	if (len == 2 && name[0] == '.' && name[1] == '.' && w->at->ino == INODE_ROOT) {
+		w->pos += len;
+		return 0;
+	}
+	int r = fs_lookup(w->fs, w->at, name, (uint32_t)len, &child);
+	if (r < 0)
+		return r;
+	bool follow = !is_last(w, len) || more_follows(w, len) || (w->flags & E4_PATH_NOFOLLOW) == 0;
+	if (inode_is(child, INODE_LNK) && follow) {
+		r = expand_link(w, child, len);
+		inode_put(child, 1);
+		return r;
+	}
+	if (more_follows(w, len) && !inode_is(child, INODE_DIR)) {
+		inode_put(child, 1);
+		return -ENOTDIR;
+	}
+	w->pos += len;
+	walk_to(w, child);
+	return 0;
+}
+
+static int walk_all(struct walk *w)
+{
+	size_t len;
+
+	while ((len = next_component(w)) > 0) {
+		int r = step(w, len);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int fs_path_lookup(struct e4_fs *fs, struct inode *start, const char *path, uint32_t flags, struct inode **ret)
+{
+	struct walk w = {.fs = fs, .flags = flags};
+	size_t len = strlen(path);
+	int r;
+
+	if (len == 0)
+		return -ENOENT;
+	if (len >= FS_PATH_MAX)
+		return -ENAMETOOLONG;
+	w.text = mem_zalloc(fs->env, WALK_TEXT_SIZE + FS_PATH_MAX);
+	if (w.text == NULL)
+		return fail(fs->env, E4_WHY_PATH_NOMEM, .expected = WALK_TEXT_SIZE);
+	memcpy(w.text, path, len + 1);
+	if (start != NULL && path[0] != '/') {
+		inode_hold(start);
+		w.at = start;
+		r = 0;
+	} else {
+		r = inode_get(fs->inodes, INODE_ROOT, 0, &w.at);
+	}
+	if (r == 0)
+		r = walk_all(&w);
+	mem_free(fs->env, w.text, WALK_TEXT_SIZE + FS_PATH_MAX);
+	if (r == 0)
+		*ret = w.at;
+	else if (w.at != NULL)
+		inode_put(w.at, 1);
+	return r;
+}
