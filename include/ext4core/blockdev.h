@@ -156,6 +156,8 @@ struct e4_fault_plan {
 	int64_t flip_bit;  /**< bit of the data moved that is inverted; -1 = none */
 };
 
+E4_API void e4_fault_plan_init(struct e4_fault_plan *plan);
+
 E4_API int e4_blockdev_fault(struct e4_blockdev *dev, struct e4_blockdev **ret);
 E4_API int e4_blockdev_fault_set(struct e4_blockdev *fault, const struct e4_fault_plan *plan);
 /* Operations of `kind` seen since the last set. */

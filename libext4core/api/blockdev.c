@@ -151,3 +151,62 @@ int e4_blockdev_cow_size(struct e4_blockdev *dev, uint64_t *ret_bytes)
 {
 	return dev != NULL && ret_bytes != NULL ? blockdev_cow_size(dev, ret_bytes) : -EINVAL;
 }
+
+void e4_fault_plan_init(struct e4_fault_plan *plan)
+{
+	if (plan == NULL)
+		return;
+	memset(plan, 0, sizeof(*plan));
+	plan->struct_size = sizeof(*plan);
+	plan->err = -EIO;
+	plan->flip_bit = -1;
+}
+
+int e4_blockdev_fault(struct e4_blockdev *dev, struct e4_blockdev **ret)
+{
+	return dev != NULL && ret != NULL ? blockdev_fault_new(dev, ret) : -EINVAL;
+}
+
+int e4_blockdev_fault_set(struct e4_blockdev *fault, const struct e4_fault_plan *plan)
+{
+	if (fault == NULL || plan == NULL || plan->struct_size == 0)
+		return -EINVAL;
+	return blockdev_fault_set(fault, plan);
+}
+
+uint64_t e4_blockdev_fault_count(struct e4_blockdev *fault, uint32_t kind)
+{
+	return fault != NULL ? blockdev_fault_count(fault, kind) : 0;
+}
+
+int e4_blockdev_record(struct e4_blockdev *dev, struct e4_blockdev **ret)
+{
+	return dev != NULL && ret != NULL ? blockdev_record_new(dev, ret) : -EINVAL;
+}
+
+uint64_t e4_blockdev_record_count(struct e4_blockdev *record)
+{
+	return record != NULL ? blockdev_record_count(record) : 0;
+}
+
+int e4_blockdev_record_get(struct e4_blockdev *record, uint64_t index, struct e4_record_entry *ret)
+{
+	return record != NULL && ret != NULL ? blockdev_record_get(record, index, ret) : -EINVAL;
+}
+
+int e4_blockdev_record_clear(struct e4_blockdev *record)
+{
+	return record != NULL ? blockdev_record_clear(record) : -EINVAL;
+}
+
+int e4_blockdev_trace(struct e4_blockdev *dev, struct e4_blockdev **ret)
+{
+	return dev != NULL && ret != NULL ? blockdev_trace_new(dev, ret) : -EINVAL;
+}
+
+int e4_blockdev_trace_stats(struct e4_blockdev *trace, struct e4_trace_stats *ret)
+{
+	if (trace == NULL || ret == NULL || ret->struct_size == 0)
+		return -EINVAL;
+	return blockdev_trace_stats(trace, ret);
+}

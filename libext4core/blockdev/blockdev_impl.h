@@ -14,6 +14,7 @@ struct open_request {
 	const char *path;
 	bool writable;
 	bool sync;            /* every write is durable when it returns */
+	bool char_too;        /* a character device (device DAX) is welcome */
 	uint32_t queue_depth; /* at least 1 */
 	uint32_t require_granularity;
 };

@@ -70,7 +70,7 @@ static int examine(struct env *env, const struct open_request *req, struct fd_de
 
 	if (fstat(d->fd, &st) < 0)
 		return fail(env, E4_WHY_DEV_STAT, .err = -errno, .name = req->path);
-	if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
+	if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode) && !(req->char_too && S_ISCHR(st.st_mode)))
 		return fail(env, E4_WHY_DEV_TYPE, .name = req->path);
 	d->is_block = S_ISBLK(st.st_mode);
 	int r = fd_size(d, &d->size);
