@@ -128,6 +128,39 @@ E4_API int e4_blockdev_read(struct e4_blockdev *dev, uint64_t offset, void *buf,
 E4_API int e4_blockdev_write(struct e4_blockdev *dev, uint64_t offset, const void *buf, uint64_t len, uint32_t flags);
 E4_API int e4_blockdev_flush(struct e4_blockdev *dev);
 
+/**
+ * Starts requests. Each comes out of e4_blockdev_reap() of the same device, in the same thread, exactly once: with its result, also where
+ * it was refused (bad alignment or range, a write to a read-only device). A device without a queue does the work inside this call.
+ * @param dev   the device.
+ * @param reqs  `count` pointers to requests: `op`, `flags`, `offset`, `len`, `iov`, `iov_count` and `user` filled in by the caller.
+ * @param count how many; more than the geometry's queue_depth may be in flight, but gains nothing.
+ * @return the number of requests accepted, which is `count`.
+ * @errors -EINVAL dev or reqs is NULL, or count is above INT32_MAX; -ENOMEM no memory for what the thread holds of the device: nothing was
+ * started. What goes wrong with a single request is in its `result`.
+ * *Threads*: any; each has its own requests, and collects them itself. *Durability*: a write is durable after a flush that was submitted when
+ * the write had completed, or on completion with E4_BLOCKDEV_FUA. *Ownership*: requests, lists of pieces and memory stay the caller's and
+ * must not be touched before they were reaped. *Blocking*: a device without a queue does its I/O here; others wait only when the queue is full.
+ * @since 0.1
+ * @source none; our own, in the shape of io_uring(7).
+ */
+E4_API int e4_blockdev_submit(struct e4_blockdev *dev, struct e4_blockdev_request **reqs, uint32_t count);
+
+/**
+ * Collects finished requests of the calling thread.
+ * @param dev the device they were submitted to.
+ * @param ret where pointers to them go, `max` places.
+ * @param min wait until so many can be returned; 0 = do not wait. With fewer in flight, for these.
+ * @param max the most to return.
+ * @return the number of requests in ret.
+ * @errors -EINVAL dev or ret is NULL, or max is above INT32_MAX; -ENOMEM no memory for what the thread holds of the device; an errno of the
+ * queue itself when nothing could be collected.
+ * *Threads*: any; each sees its own requests. *Durability*: see e4_blockdev_submit(). *Ownership*: requests are the caller's again.
+ * *Blocking*: on I/O, unless min is 0.
+ * @since 0.1
+ * @source none; our own, in the shape of io_uring(7).
+ */
+E4_API int e4_blockdev_reap(struct e4_blockdev *dev, struct e4_blockdev_request **ret, uint32_t min, uint32_t max);
+
 /* Stacked devices. The lower one must outlive the upper; closing the upper leaves the lower open. */
 
 /* Bytes [offset, offset + size) of dev; size 0 = to the end. */

@@ -125,6 +125,19 @@ int e4_blockdev_flush(struct e4_blockdev *dev)
 	return dev != NULL ? blockdev_flush(dev) : -EINVAL;
 }
 
+int e4_blockdev_submit(struct e4_blockdev *dev, struct e4_blockdev_request **reqs, uint32_t count)
+{
+	return dev != NULL && reqs != NULL ? blockdev_submit(dev, reqs, count) : -EINVAL;
+}
+
+int e4_blockdev_reap(
+	struct e4_blockdev *dev, struct e4_blockdev_request **ret, uint32_t min, uint32_t max)
+{
+	if (dev == NULL || ret == NULL || max > INT32_MAX)
+		return -EINVAL;
+	return blockdev_reap(dev, ret, min, max);
+}
+
 int e4_blockdev_last_error(struct e4_blockdev *dev, struct e4_error *ret)
 {
 	if (dev == NULL || ret == NULL || ret->struct_size == 0)
