@@ -57,25 +57,3 @@ class Plan:
     def finish(self):
         self._say('1..%d' % self.count)
         sys.exit(1 if self.failures else 0)
-
-
-def first_difference(expected, actual, context=2):
-    """Where two lists part, in a form that names the object and the field; None if they are equal."""
-    if expected == actual:
-        return None
-    fields = ('path', 'type', 'mode', 'uid', 'gid', 'nlink', 'size', 'mtime', 'rdev', 'content', 'xattrs')
-    want = {line.split('\t')[0]: line for line in expected.splitlines()}
-    have = {line.split('\t')[0]: line for line in actual.splitlines()}
-    report = ['%d lines expected, %d seen' % (len(want), len(have))]
-    for title, some in (('missing', want.keys() - have.keys()), ('not expected', have.keys() - want.keys())):
-        if some:
-            report.append('%s: %d, first %s' % (title, len(some), sorted(some)[0]))
-    differ = [path for path in sorted(want.keys() & have.keys()) if want[path] != have[path]]
-    for path in differ[:context]:
-        pairs = zip(fields, want[path].split('\t'), have[path].split('\t'))
-        report += ['%s: %s expected %s, seen %s' % (path, field, a, b) for field, a, b in pairs if a != b]
-    if differ:
-        report.append('%d objects differ' % len(differ))
-    elif len(report) == 1:
-        report.append('same lines in another order')
-    return '\n'.join(report)

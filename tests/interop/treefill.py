@@ -10,6 +10,7 @@ import re
 import lab
 import populate
 from ground import Site
+from lists import in_order
 
 
 def _time(text):
@@ -44,9 +45,4 @@ def build(recipe, image, quick):
         fields[7] = _time(fields[7])
     lines[0] = _own_line(image, '/')
     lines.append(_own_line(image, '/lost+found'))
-    lines.sort(key=lambda fields: _unescape(fields[0]))
-    return ''.join('\t'.join(fields) + '\n' for fields in lines), remarks
-
-
-def _unescape(text):
-    return re.sub(rb'\\(\d{3})', lambda match: bytes([int(match.group(1), 8)]), text.encode())
+    return in_order('\t'.join(fields) for fields in lines), remarks

@@ -26,7 +26,7 @@ from recipes import BY_NAME, RECIPES
 JOURNAL_UUID = '5eed0e40-c0de-4f54-a5ce-000000000003'
 
 _SOURCES = ('lab.py', 'ioctls.py', 'ground.py', 'populate.py', 'tree_names.py', 'tree_files.py', 'tree_meta.py', 'encrypted.py',
-            'unlike.py', 'recipes.py', 'treefill.py', 'kmanifest.py', 'volumes.py')
+            'unlike.py', 'recipes.py', 'treefill.py', 'lists.py', 'kmanifest.py', 'volumes.py')
 
 
 @dataclasses.dataclass(frozen=True)
