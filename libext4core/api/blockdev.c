@@ -5,12 +5,12 @@
  * Locks:   none.
  * Always:  no logic; a NULL argument or a struct without its size is -EINVAL before anything is touched.
  */
+#include "blockdev/blockdev.h"
+
 #include <ext4core/blockdev.h>
 
 #include <errno.h>
 #include <string.h>
-
-#include "blockdev/blockdev.h"
 
 void e4_blockdev_options_init(struct e4_blockdev_options *opts)
 {
@@ -42,7 +42,8 @@ static void keep_error(struct env *env, const struct e4_blockdev_options *opts)
 		(void)error_last(env, opts->error);
 }
 
-int e4_blockdev_open(const char *spec, uint32_t flags, const struct e4_blockdev_options *opts, struct e4_blockdev **ret)
+int e4_blockdev_open(const char *spec, uint32_t flags, const struct e4_blockdev_options *opts,
+	struct e4_blockdev **ret)
 {
 	struct e4_blockdev_options o;
 	struct env *env;
@@ -61,7 +62,8 @@ int e4_blockdev_open(const char *spec, uint32_t flags, const struct e4_blockdev_
 	return r;
 }
 
-int e4_blockdev_new(const struct e4_blockdev_ops *ops, void *ctx, const struct e4_blockdev_options *opts, struct e4_blockdev **ret)
+int e4_blockdev_new(const struct e4_blockdev_ops *ops, void *ctx,
+	const struct e4_blockdev_options *opts, struct e4_blockdev **ret)
 {
 	struct e4_blockdev_options o;
 	struct env *env;
@@ -111,7 +113,8 @@ int e4_blockdev_read(struct e4_blockdev *dev, uint64_t offset, void *buf, uint64
 	return blockdev_read(dev, offset, buf, len);
 }
 
-int e4_blockdev_write(struct e4_blockdev *dev, uint64_t offset, const void *buf, uint64_t len, uint32_t flags)
+int e4_blockdev_write(
+	struct e4_blockdev *dev, uint64_t offset, const void *buf, uint64_t len, uint32_t flags)
 {
 	if (dev == NULL || (buf == NULL && len != 0))
 		return -EINVAL;
@@ -145,7 +148,8 @@ int e4_blockdev_last_error(struct e4_blockdev *dev, struct e4_error *ret)
 	return error_last(dev->env, ret) ? 0 : -ENOENT;
 }
 
-int e4_blockdev_window(struct e4_blockdev *dev, uint64_t offset, uint64_t size, struct e4_blockdev **ret)
+int e4_blockdev_window(
+	struct e4_blockdev *dev, uint64_t offset, uint64_t size, struct e4_blockdev **ret)
 {
 	return dev != NULL && ret != NULL ? blockdev_window_new(dev, offset, size, ret) : -EINVAL;
 }

@@ -6,12 +6,13 @@
  * Always:  a request handed to blockdev_submit() comes out of blockdev_reap() of the same device and thread exactly once; a
  *          backend's submit sees reads, writes (FUA only where its geometry has it) and flushes that keep its alignment.
  */
-#include <errno.h>
-#include <string.h>
+#include "blockdev/async.h"
 
 #include "base/assert.h"
 #include "base/math.h"
-#include "blockdev/async.h"
+
+#include <errno.h>
+#include <string.h>
 
 #define BATCH 64
 
@@ -95,7 +96,8 @@ static struct e4_blockdev_request *flight_done(struct route *route, struct e4_bl
 	return f->parent;
 }
 
-static struct flight *flight_get(struct inbox *in, struct e4_blockdev *dev, struct e4_blockdev_request *req)
+static struct flight *flight_get(
+	struct inbox *in, struct e4_blockdev *dev, struct e4_blockdev_request *req)
 {
 	struct flight *f = in->spare;
 
@@ -175,7 +177,8 @@ static bool is_native(const struct e4_blockdev *dev, const struct e4_blockdev_re
 }
 
 /* Takes a request down the stack. Returns what arrives at the lowest device (in *dev), or NULL when it ended on the way. */
-static struct e4_blockdev_request *descend(struct inbox *in, struct e4_blockdev **dev, struct e4_blockdev_request *req)
+static struct e4_blockdev_request *descend(
+	struct inbox *in, struct e4_blockdev **dev, struct e4_blockdev_request *req)
 {
 	while ((*dev)->stack != NULL) {
 		struct flight *f = flight_get(in, *dev, req);
@@ -210,7 +213,8 @@ static void start_batch(struct e4_blockdev *dev, struct e4_blockdev_request **re
 			done += (uint32_t)r;
 	}
 	for (; done < count; done++) {
-		reqs[done]->result = blockdev_failed(dev, reqs[done]->op, r, reqs[done]->offset, reqs[done]->len);
+		reqs[done]->result = blockdev_failed(
+			dev, reqs[done]->op, r, reqs[done]->offset, reqs[done]->len);
 		deliver(reqs[done]);
 	}
 }
@@ -223,7 +227,8 @@ static struct e4_blockdev *lowest(struct e4_blockdev *dev)
 }
 
 /* Starts up to BATCH requests, which the inbox counts as in flight. */
-static void start(struct inbox *in, struct e4_blockdev *dev, struct e4_blockdev_request **reqs, uint32_t count)
+static void start(struct inbox *in, struct e4_blockdev *dev, struct e4_blockdev_request **reqs,
+	uint32_t count)
 {
 	struct e4_blockdev_request *batch[BATCH];
 	struct e4_blockdev *bottom = lowest(dev);
@@ -286,13 +291,15 @@ static int pump(struct e4_blockdev *bottom, uint32_t min)
 		struct e4_blockdev_request *req = reqs[i];
 
 		if (req->result < 0)
-			req->result = blockdev_failed(bottom, req->op, req->result, req->offset, req->len);
+			req->result = blockdev_failed(
+				bottom, req->op, req->result, req->offset, req->len);
 		deliver(req);
 	}
 	return n;
 }
 
-int blockdev_reap(struct e4_blockdev *dev, struct e4_blockdev_request **ret, uint32_t min, uint32_t max)
+int blockdev_reap(
+	struct e4_blockdev *dev, struct e4_blockdev_request **ret, uint32_t min, uint32_t max)
 {
 	struct inbox *in = inbox_get(dev);
 	uint32_t n = 0;

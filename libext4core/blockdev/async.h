@@ -20,8 +20,8 @@ struct inbox;
 /* A request on its way through one stacked device. */
 struct flight {
 	struct route route;
-	struct flight *next;                /* in the inbox's spares */
-	struct flight *next_all;            /* in the list of all it made */
+	struct flight *next;     /* in the inbox's spares */
+	struct flight *next_all; /* in the list of all it made */
 	struct inbox *inbox;
 	struct e4_blockdev *dev;            /* the stacked one */
 	struct e4_blockdev_request *parent; /* as handed to it */

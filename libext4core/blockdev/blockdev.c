@@ -7,15 +7,15 @@
  */
 #include "blockdev/blockdev.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/assert.h"
 #include "base/atomic.h"
 #include "base/math.h"
 #include "blockdev/blockdev_impl.h"
 #include "blockdev/local.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 #define ALIGN_MAX (1u << 20) /* no device asks for more; bounds the bounce buffer */
 
@@ -46,8 +46,8 @@ static void geometry_complete(struct e4_geometry *geo)
 
 static bool geometry_possible(const struct e4_geometry *geo)
 {
-	return is_pow2_u64(geo->logical_block) && geo->logical_block <= ALIGN_MAX && is_pow2_u64(geo->dma_align) &&
-	       geo->dma_align <= ALIGN_MAX && geo->size <= INT64_MAX;
+	return is_pow2_u64(geo->logical_block) && geo->logical_block <= ALIGN_MAX &&
+	       is_pow2_u64(geo->dma_align) && geo->dma_align <= ALIGN_MAX && geo->size <= INT64_MAX;
 }
 
 static bool table_complete(const struct e4_blockdev_ops *ops)
@@ -55,7 +55,8 @@ static bool table_complete(const struct e4_blockdev_ops *ops)
 	return ops->geometry != NULL && ops->read != NULL && ops->close != NULL;
 }
 
-static struct e4_blockdev *device_alloc(struct env *env, const struct backend *backend, struct e4_blockdev *lower)
+static struct e4_blockdev *device_alloc(
+	struct env *env, const struct backend *backend, struct e4_blockdev *lower)
 {
 	struct e4_blockdev *dev = mem_zalloc(env, sizeof(*dev));
 
@@ -74,7 +75,8 @@ static struct e4_blockdev *device_alloc(struct env *env, const struct backend *b
 	return dev;
 }
 
-int blockdev_make(struct env *env, const struct backend *backend, struct e4_blockdev *lower, struct e4_blockdev **ret)
+int blockdev_make(struct env *env, const struct backend *backend, struct e4_blockdev *lower,
+	struct e4_blockdev **ret)
 {
 	struct e4_geometry geo;
 
@@ -100,8 +102,8 @@ int blockdev_make(struct env *env, const struct backend *backend, struct e4_bloc
 	return 0;
 }
 
-int blockdev_stack(struct env *env, const struct backend *backend, const struct stack_ops *stack, struct e4_blockdev *lower,
-	struct e4_blockdev **ret)
+int blockdev_stack(struct env *env, const struct backend *backend, const struct stack_ops *stack,
+	struct e4_blockdev *lower, struct e4_blockdev **ret)
 {
 	int r = blockdev_make(env, backend, lower, ret);
 
@@ -112,7 +114,8 @@ int blockdev_stack(struct env *env, const struct backend *backend, const struct 
 	return r;
 }
 
-int blockdev_own_new(struct env *env, const struct e4_blockdev_ops *ops, void *ctx, struct e4_blockdev **ret)
+int blockdev_own_new(
+	struct env *env, const struct e4_blockdev_ops *ops, void *ctx, struct e4_blockdev **ret)
 {
 	struct backend backend = {.ctx = ctx, .kind = "own"};
 

@@ -7,35 +7,37 @@
 #ifndef BLOCKDEV_BLOCKDEV_H
 #define BLOCKDEV_BLOCKDEV_H
 
-#include <ext4core/blockdev.h>
-
 #include "base/env.h"
 #include "base/list.h"
 #include "base/mutex.h"
 #include "base/types.h"
 
+#include <ext4core/blockdev.h>
+
 struct stack_ops;
 
 struct e4_blockdev {
-	struct env *env;             /* [const] a reference is held */
-	struct e4_blockdev_ops ops;  /* [const] */
-	void *ctx;                   /* [const] the backend's */
-	struct e4_geometry geo;      /* [const] as of opening */
-	struct e4_blockdev *lower;   /* [const] stacked on; NULL for a real device */
-	_Atomic uint32_t users;      /* [atomic] mounts and devices stacked on this one */
-	const char *kind;            /* [const] "file", "direct", "uring", "pmem", "mem", "window", "cow", ... */
-	bool owns_lower;             /* [const] lower goes when this goes */
+	struct env *env;            /* [const] a reference is held */
+	struct e4_blockdev_ops ops; /* [const] */
+	void *ctx;                  /* [const] the backend's */
+	struct e4_geometry geo;     /* [const] as of opening */
+	struct e4_blockdev *lower;  /* [const] stacked on; NULL for a real device */
+	_Atomic uint32_t users;     /* [atomic] mounts and devices stacked on this one */
+	const char *kind; /* [const] "file", "direct", "uring", "pmem", "mem", "window", "cow", ... */
+	bool owns_lower;               /* [const] lower goes when this goes */
 	const struct stack_ops *stack; /* [const] how requests pass to lower; NULL where none do */
-	struct mutex edge_lock;      /* rank DEVICE: one write of part of a sector at a time */
-	struct list inboxes;         /* [env->contexts.lock] what threads hold for this device */
+	struct mutex edge_lock;        /* rank DEVICE: one write of part of a sector at a time */
+	struct list inboxes;           /* [env->contexts.lock] what threads hold for this device */
 };
 
 /* Any offset, length and memory. Short answers are errors. Failures carry a reason in dev->env. */
 int blockdev_read(struct e4_blockdev *dev, uint64_t offset, void *buf, uint64_t len) E4_MUST_CHECK;
-int blockdev_readv(struct e4_blockdev *dev, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count) E4_MUST_CHECK;
-int blockdev_write(struct e4_blockdev *dev, uint64_t offset, const void *buf, uint64_t len, uint32_t flags) E4_MUST_CHECK;
-int blockdev_writev(struct e4_blockdev *dev, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count,
+int blockdev_readv(struct e4_blockdev *dev, uint64_t offset, const struct e4_iovec *iov,
+	uint32_t iov_count) E4_MUST_CHECK;
+int blockdev_write(struct e4_blockdev *dev, uint64_t offset, const void *buf, uint64_t len,
 	uint32_t flags) E4_MUST_CHECK;
+int blockdev_writev(struct e4_blockdev *dev, uint64_t offset, const struct e4_iovec *iov,
+	uint32_t iov_count, uint32_t flags) E4_MUST_CHECK;
 int blockdev_flush(struct e4_blockdev *dev) E4_MUST_CHECK;
 /* Of whole sectors inside the range; the rest is left alone. -EOPNOTSUPP where the device cannot. */
 int blockdev_discard(struct e4_blockdev *dev, uint64_t offset, uint64_t len) E4_MUST_CHECK;
@@ -46,8 +48,10 @@ int blockdev_write_zeroes(struct e4_blockdev *dev, uint64_t offset, uint64_t len
  * Asynchronous; requests keep the alignment of the geometry (this is checked: -EINVAL in the request's result). Without submit/reap in
  * the ops, requests are done inline and queued for reap in the calling thread's context. Returns requests accepted, or negative errno.
  */
-int blockdev_submit(struct e4_blockdev *dev, struct e4_blockdev_request **reqs, uint32_t count) E4_MUST_CHECK;
-int blockdev_reap(struct e4_blockdev *dev, struct e4_blockdev_request **ret, uint32_t min, uint32_t max) E4_MUST_CHECK;
+int blockdev_submit(
+	struct e4_blockdev *dev, struct e4_blockdev_request **reqs, uint32_t count) E4_MUST_CHECK;
+int blockdev_reap(struct e4_blockdev *dev, struct e4_blockdev_request **ret, uint32_t min,
+	uint32_t max) E4_MUST_CHECK;
 
 /* A stable pointer for DAX file data, or -EOPNOTSUPP. */
 int blockdev_map(struct e4_blockdev *dev, uint64_t offset, uint64_t len, void **ret) E4_MUST_CHECK;
@@ -57,29 +61,36 @@ int blockdev_persist(struct e4_blockdev *dev, const void *addr, uint64_t len) E4
 int blockdev_geometry(struct e4_blockdev *dev, struct e4_geometry *ret) E4_MUST_CHECK;
 
 /* Opens a device specification (CONTRACT.md); flags of enum e4_blockdev_open_flags, opts complete. The device takes a reference of env. */
-int blockdev_open(struct env *env, const char *spec, uint32_t flags, const struct e4_blockdev_options *opts,
-	struct e4_blockdev **ret) E4_MUST_CHECK;
+int blockdev_open(struct env *env, const char *spec, uint32_t flags,
+	const struct e4_blockdev_options *opts, struct e4_blockdev **ret) E4_MUST_CHECK;
 /* An embedder's table, struct_size set. */
-int blockdev_own_new(struct env *env, const struct e4_blockdev_ops *ops, void *ctx, struct e4_blockdev **ret) E4_MUST_CHECK;
+int blockdev_own_new(struct env *env, const struct e4_blockdev_ops *ops, void *ctx,
+	struct e4_blockdev **ret) E4_MUST_CHECK;
 
 /* A device in memory of `size` zero bytes (sparse), for tests and overlays, on the given env. */
 int blockdev_mem_new(struct env *env, uint64_t size, struct e4_blockdev **ret) E4_MUST_CHECK;
 /* The overlay that read-only recovery writes into. */
-int blockdev_cow_new(struct e4_blockdev *lower, uint32_t block_size, struct e4_blockdev **ret) E4_MUST_CHECK;
+int blockdev_cow_new(
+	struct e4_blockdev *lower, uint32_t block_size, struct e4_blockdev **ret) E4_MUST_CHECK;
 /* Calls fn for every block the overlay holds, in rising offset; stops at the first non-zero answer, which it returns. */
-int blockdev_cow_foreach(struct e4_blockdev *cow, int (*fn)(void *arg, uint64_t offset, const void *data, uint32_t len), void *arg) E4_MUST_CHECK;
+int blockdev_cow_foreach(struct e4_blockdev *cow,
+	int (*fn)(void *arg, uint64_t offset, const void *data, uint32_t len),
+	void *arg) E4_MUST_CHECK;
 /* Bytes the overlay holds; -EINVAL for another device. */
 int blockdev_cow_size(struct e4_blockdev *cow, uint64_t *ret_bytes) E4_MUST_CHECK;
 
 /* Other devices stacked on one; what the public calls of these names do. */
-int blockdev_window_new(struct e4_blockdev *lower, uint64_t offset, uint64_t size, struct e4_blockdev **ret) E4_MUST_CHECK;
-int blockdev_partition_new(struct e4_blockdev *lower, uint32_t number, struct e4_blockdev **ret) E4_MUST_CHECK;
+int blockdev_window_new(struct e4_blockdev *lower, uint64_t offset, uint64_t size,
+	struct e4_blockdev **ret) E4_MUST_CHECK;
+int blockdev_partition_new(
+	struct e4_blockdev *lower, uint32_t number, struct e4_blockdev **ret) E4_MUST_CHECK;
 int blockdev_fault_new(struct e4_blockdev *lower, struct e4_blockdev **ret) E4_MUST_CHECK;
 int blockdev_fault_set(struct e4_blockdev *fault, const struct e4_fault_plan *plan) E4_MUST_CHECK;
 uint64_t blockdev_fault_count(struct e4_blockdev *fault, uint32_t kinds);
 int blockdev_record_new(struct e4_blockdev *lower, struct e4_blockdev **ret) E4_MUST_CHECK;
 uint64_t blockdev_record_count(struct e4_blockdev *record);
-int blockdev_record_get(struct e4_blockdev *record, uint64_t index, struct e4_record_entry *ret) E4_MUST_CHECK;
+int blockdev_record_get(
+	struct e4_blockdev *record, uint64_t index, struct e4_record_entry *ret) E4_MUST_CHECK;
 int blockdev_record_clear(struct e4_blockdev *record) E4_MUST_CHECK;
 int blockdev_trace_new(struct e4_blockdev *lower, struct e4_blockdev **ret) E4_MUST_CHECK;
 int blockdev_trace_stats(struct e4_blockdev *trace, struct e4_trace_stats *ret) E4_MUST_CHECK;

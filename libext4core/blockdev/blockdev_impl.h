@@ -26,11 +26,16 @@ struct backend {
 	const char *kind;
 };
 
-int backend_file_open(struct env *env, const struct open_request *req, struct backend *ret) E4_MUST_CHECK;
-int backend_direct_open(struct env *env, const struct open_request *req, struct backend *ret) E4_MUST_CHECK;
-int backend_uring_open(struct env *env, const struct open_request *req, struct backend *ret) E4_MUST_CHECK;
-int backend_pmem_open(struct env *env, const struct open_request *req, struct backend *ret) E4_MUST_CHECK;
-int backend_mem_open(struct env *env, const struct open_request *req, struct backend *ret) E4_MUST_CHECK;
+int backend_file_open(
+	struct env *env, const struct open_request *req, struct backend *ret) E4_MUST_CHECK;
+int backend_direct_open(
+	struct env *env, const struct open_request *req, struct backend *ret) E4_MUST_CHECK;
+int backend_uring_open(
+	struct env *env, const struct open_request *req, struct backend *ret) E4_MUST_CHECK;
+int backend_pmem_open(
+	struct env *env, const struct open_request *req, struct backend *ret) E4_MUST_CHECK;
+int backend_mem_open(
+	struct env *env, const struct open_request *req, struct backend *ret) E4_MUST_CHECK;
 /* Whether uring.c is in this build; what a bare path to a block device means hangs on it. */
 bool backend_uring_built(void);
 
@@ -38,16 +43,17 @@ bool backend_uring_built(void);
  * Makes the device around a backend or a stacked table. The geometry is asked and checked. On failure the backend stays the
  * caller's. A stacked device holds its lower one.
  */
-int blockdev_make(struct env *env, const struct backend *backend, struct e4_blockdev *lower, struct e4_blockdev **ret)
-	E4_MUST_CHECK;
+int blockdev_make(struct env *env, const struct backend *backend, struct e4_blockdev *lower,
+	struct e4_blockdev **ret) E4_MUST_CHECK;
 
 struct stack_ops;
 /* The same for a stacked device, closing the backend on failure. */
-int blockdev_stack(struct env *env, const struct backend *backend, const struct stack_ops *stack, struct e4_blockdev *lower,
-	struct e4_blockdev **ret) E4_MUST_CHECK;
+int blockdev_stack(struct env *env, const struct backend *backend, const struct stack_ops *stack,
+	struct e4_blockdev *lower, struct e4_blockdev **ret) E4_MUST_CHECK;
 
 /* The one place where failures of device operations get their reason; returns what the caller returns. */
-int blockdev_failed(struct e4_blockdev *dev, enum e4_blockdev_op op, int err, uint64_t offset, uint64_t len);
+int blockdev_failed(
+	struct e4_blockdev *dev, enum e4_blockdev_op op, int err, uint64_t offset, uint64_t len);
 
 /* Sum of the pieces; false when it overflows. */
 bool iov_len(const struct e4_iovec *iov, uint32_t count, uint64_t *ret) E4_MUST_CHECK;
@@ -64,17 +70,17 @@ struct iov_cursor {
 void *iov_take(struct iov_cursor *it, uint64_t max, uint64_t *ret_len);
 
 /* Whether a request can go to the device as it is. */
-bool blockdev_aligned(const struct e4_blockdev *dev, uint64_t offset, uint64_t len, const struct e4_iovec *iov,
-	uint32_t iov_count);
+bool blockdev_aligned(const struct e4_blockdev *dev, uint64_t offset, uint64_t len,
+	const struct e4_iovec *iov, uint32_t iov_count);
 /* 0, or what is wrong with the range. */
 int blockdev_check_range(struct e4_blockdev *dev, uint64_t offset, uint64_t len) E4_MUST_CHECK;
 void blockdev_count(struct e4_blockdev *dev, enum e4_blockdev_op op, uint64_t len);
 
 /* Through aligned memory and, for a write that covers part of a sector, a read before it. */
-int bounce_read(struct e4_blockdev *dev, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint64_t len)
-	E4_MUST_CHECK;
-int bounce_write(struct e4_blockdev *dev, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint64_t len,
-	uint32_t flags) E4_MUST_CHECK;
+int bounce_read(struct e4_blockdev *dev, uint64_t offset, const struct e4_iovec *iov,
+	uint32_t iov_count, uint64_t len) E4_MUST_CHECK;
+int bounce_write(struct e4_blockdev *dev, uint64_t offset, const struct e4_iovec *iov,
+	uint32_t iov_count, uint64_t len, uint32_t flags) E4_MUST_CHECK;
 
 /* How a stacked device lets asynchronous requests pass. */
 enum stack_verdict {
@@ -83,7 +89,8 @@ enum stack_verdict {
 };
 struct stack_ops {
 	/* child is a copy of req; change what differs below. child->user is the stacked device's own. */
-	enum stack_verdict (*before)(void *ctx, struct e4_blockdev_request *req, struct e4_blockdev_request *child);
+	enum stack_verdict (*before)(
+		void *ctx, struct e4_blockdev_request *req, struct e4_blockdev_request *child);
 	/* child has completed; may change its result. NULL = nothing to do. */
 	void (*after)(void *ctx, struct e4_blockdev_request *child);
 };

@@ -6,11 +6,11 @@
  *          A write of whole sectors does not take it: two writers of the same bytes race on any device.
  * Always:  what goes to the backend is whole sectors, at most max_transfer.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "base/math.h"
 #include "blockdev/blockdev_impl.h"
+
+#include <errno.h>
+#include <string.h>
 
 #define BOUNCE_MAX (1u << 20)
 
@@ -41,7 +41,8 @@ static int raw_read(struct e4_blockdev *dev, uint64_t offset, void *mem, uint64_
 	return r >= 0 ? 0 : blockdev_failed(dev, E4_BLOCKDEV_READ, r, offset, len);
 }
 
-static int raw_write(struct e4_blockdev *dev, uint64_t offset, void *mem, uint64_t len, uint32_t flags)
+static int raw_write(
+	struct e4_blockdev *dev, uint64_t offset, void *mem, uint64_t len, uint32_t flags)
 {
 	struct e4_iovec iov = {.base = mem, .len = len};
 
@@ -56,7 +57,8 @@ struct piece {
 	uint64_t first, length; /* of the sectors */
 };
 
-static struct piece piece_at(const struct e4_blockdev *dev, uint64_t offset, uint64_t end, uint64_t size)
+static struct piece piece_at(
+	const struct e4_blockdev *dev, uint64_t offset, uint64_t end, uint64_t size)
 {
 	uint64_t sector = dev->geo.logical_block;
 	uint64_t first = round_down_u64(offset, sector);
@@ -70,7 +72,8 @@ static struct piece piece_at(const struct e4_blockdev *dev, uint64_t offset, uin
 	};
 }
 
-int bounce_read(struct e4_blockdev *dev, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint64_t len)
+int bounce_read(struct e4_blockdev *dev, uint64_t offset, const struct e4_iovec *iov,
+	uint32_t iov_count, uint64_t len)
 {
 	struct bounce b;
 	uint64_t done = 0;
@@ -106,8 +109,8 @@ static int read_edges(struct e4_blockdev *dev, const struct piece *p, uint8_t *m
 	return r;
 }
 
-static int write_part(struct e4_blockdev *dev, const struct piece *p, const struct e4_iovec *iov, uint64_t done,
-	uint8_t *mem, uint32_t flags)
+static int write_part(struct e4_blockdev *dev, const struct piece *p, const struct e4_iovec *iov,
+	uint64_t done, uint8_t *mem, uint32_t flags)
 {
 	mutex_lock(&dev->edge_lock);
 	int r = read_edges(dev, p, mem);
@@ -119,8 +122,8 @@ static int write_part(struct e4_blockdev *dev, const struct piece *p, const stru
 	return r;
 }
 
-int bounce_write(struct e4_blockdev *dev, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint64_t len,
-	uint32_t flags)
+int bounce_write(struct e4_blockdev *dev, uint64_t offset, const struct e4_iovec *iov,
+	uint32_t iov_count, uint64_t len, uint32_t flags)
 {
 	struct bounce b;
 	uint64_t done = 0;

@@ -6,12 +6,12 @@
  *          found, read and overwritten without it.
  * Always:  the lower device is never written. A block that is in the overlay hides the lower one for good.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "base/math.h"
 #include "blockdev/blockdev_impl.h"
 #include "blockdev/sparse.h"
+
+#include <errno.h>
+#include <string.h>
 
 struct cow {
 	struct env *env;
@@ -77,7 +77,8 @@ static int cow_read(void *ctx, uint64_t offset, const struct e4_iovec *iov, uint
 		uint64_t done = 0, n;
 
 		while (done < iov[i].len && r == 0) {
-			r = read_run(cow, offset, (uint8_t *)iov[i].base + done, iov[i].len - done, &n);
+			r = read_run(
+				cow, offset, (uint8_t *)iov[i].base + done, iov[i].len - done, &n);
 			done += n;
 			offset += n;
 		}
@@ -105,7 +106,8 @@ static int fill(struct cow *cow, uint64_t index, uint8_t *block, uint64_t at, ui
 }
 
 /* Puts a block into the overlay with [at, at + n) already changed, so that no reader sees it half made. */
-static int add_block(struct cow *cow, uint64_t index, uint64_t at, const uint8_t *from, uint64_t n) E4_REQUIRES(cow->lock)
+static int add_block(struct cow *cow, uint64_t index, uint64_t at, const uint8_t *from, uint64_t n)
+	E4_REQUIRES(cow->lock)
 {
 	uint8_t *block = sparse_chunk_new(&cow->blocks);
 	void *there;
@@ -139,7 +141,8 @@ static int write_block(struct cow *cow, uint64_t index, uint64_t at, const uint8
 	return r;
 }
 
-static int cow_write(void *ctx, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint32_t flags)
+static int cow_write(
+	void *ctx, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint32_t flags)
 {
 	struct cow *cow = ctx;
 	struct iov_cursor it = {.iov = iov, .count = iov_count};
@@ -183,7 +186,8 @@ static const struct e4_blockdev_ops cow_ops = {
 };
 
 /* Reads that the overlay does not touch go down as they are; the rest is memory. */
-static enum stack_verdict cow_before(void *ctx, struct e4_blockdev_request *req, struct e4_blockdev_request *child)
+static enum stack_verdict cow_before(
+	void *ctx, struct e4_blockdev_request *req, struct e4_blockdev_request *child)
 {
 	struct cow *cow = ctx;
 
@@ -215,13 +219,14 @@ int blockdev_cow_new(struct e4_blockdev *lower, uint32_t block_size, struct e4_b
 	cow->lower = lower;
 	cow->block_size = block_size;
 	mutex_init(&cow->lock, RANK_DEVICE);
-	sparse_init(&cow->blocks, env, block_size, max_u64(div_up_u64(lower->geo.size, block_size), 1));
+	sparse_init(
+		&cow->blocks, env, block_size, max_u64(div_up_u64(lower->geo.size, block_size), 1));
 	struct backend backend = {.ops = cow_ops, .ctx = cow, .kind = "cow"};
 	return blockdev_stack(env, &backend, &cow_stack, lower, ret);
 }
 
-int blockdev_cow_foreach(struct e4_blockdev *dev, int (*fn)(void *arg, uint64_t offset, const void *data, uint32_t len),
-	void *arg)
+int blockdev_cow_foreach(struct e4_blockdev *dev,
+	int (*fn)(void *arg, uint64_t offset, const void *data, uint32_t len), void *arg)
 {
 	if (dev->stack != &cow_stack)
 		return -EINVAL;
@@ -242,6 +247,7 @@ int blockdev_cow_size(struct e4_blockdev *dev, uint64_t *ret_bytes)
 	if (dev->stack != &cow_stack)
 		return -EINVAL;
 	struct cow *cow = dev->ctx;
-	*ret_bytes = atomic_load_explicit(&cow->blocks.count_chunks, memory_order_relaxed) * cow->block_size;
+	*ret_bytes = atomic_load_explicit(&cow->blocks.count_chunks, memory_order_relaxed) *
+		     cow->block_size;
 	return 0;
 }

@@ -7,6 +7,8 @@
  */
 #include "blockdev/direct.h"
 
+#include "base/math.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -17,12 +19,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "base/math.h"
-
-#define DIOALIGN_MASK    0x2000u /* STATX_DIOALIGN, newer than the headers of Debian 12 */
-#define DIOALIGN_MEM     38      /* stx_dio_mem_align, in 32-bit words from the start of struct statx (offset 0x98) */
-#define DIOALIGN_OFFSET  39      /* stx_dio_offset_align */
-#define SECTOR_FALLBACK  4096
+#define DIOALIGN_MASK 0x2000u /* STATX_DIOALIGN, newer than the headers of Debian 12 */
+#define DIOALIGN_MEM                                                                               \
+	38 /* stx_dio_mem_align, in 32-bit words from the start of struct statx (offset 0x98) */
+#define DIOALIGN_OFFSET 39 /* stx_dio_offset_align */
+#define SECTOR_FALLBACK 4096
 
 /* What statx tells; false when this kernel or file system does not. An answer of 0 means "no direct I/O". */
 static bool ask_statx(int fd, uint32_t *ret_mem, uint32_t *ret_sector)
@@ -116,7 +117,8 @@ static int read_now(void *ctx, uint64_t offset, const struct e4_iovec *iov, uint
 	return fd_readv(d->file.fd, offset, iov, iov_count, 0);
 }
 
-static int write_now(void *ctx, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint32_t flags)
+static int write_now(
+	void *ctx, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint32_t flags)
 {
 	struct direct_dev *d = ctx;
 	bool durable = d->file.sync || (flags & E4_BLOCKDEV_FUA);

@@ -13,7 +13,8 @@ struct direct_dev {
 };
 
 /* Opens with O_DIRECT; -EINVAL with its reason where that cannot be had. */
-int direct_open(struct env *env, const struct open_request *req, struct direct_dev *ret) E4_MUST_CHECK;
+int direct_open(
+	struct env *env, const struct open_request *req, struct direct_dev *ret) E4_MUST_CHECK;
 int direct_geometry(const struct direct_dev *d, struct e4_geometry *ret) E4_MUST_CHECK;
 
 #endif

@@ -5,11 +5,11 @@
  * Locks:   f->lock guards both; no I/O is done under it.
  * Always:  an operation that the plan does not hit goes down unchanged.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "base/math.h"
 #include "blockdev/blockdev_impl.h"
+
+#include <errno.h>
+#include <string.h>
 
 #define KINDS 3 /* read, write, flush: bit i of enum e4_fault_kind */
 
@@ -38,7 +38,8 @@ static bool step(struct fault *f, enum e4_fault_kind kind, struct e4_fault_plan 
 	if (plan->kinds & kind) {
 		uint64_t n = ++f->counted;
 
-		hit = plan->nth != 0 && n >= plan->nth && (plan->count == 0 || n - plan->nth < plan->count);
+		hit = plan->nth != 0 && n >= plan->nth &&
+		      (plan->count == 0 || n - plan->nth < plan->count);
 	}
 	*ret = *plan;
 	mutex_unlock(&f->lock);
@@ -67,8 +68,8 @@ static void flip(const struct e4_fault_plan *plan, uint8_t *data, uint64_t len)
 		data[plan->flip_bit / 8] ^= (uint8_t)(1u << (plan->flip_bit % 8));
 }
 
-static int hit_read(struct fault *f, const struct e4_fault_plan *plan, uint64_t offset, const struct e4_iovec *iov,
-	uint64_t len)
+static int hit_read(struct fault *f, const struct e4_fault_plan *plan, uint64_t offset,
+	const struct e4_iovec *iov, uint64_t len)
 {
 	uint64_t n = moved(plan, len);
 	uint8_t *data = mem_zalloc(f->env, (size_t)n);
@@ -86,8 +87,8 @@ static int hit_read(struct fault *f, const struct e4_fault_plan *plan, uint64_t 
 	return r;
 }
 
-static int hit_write(struct fault *f, const struct e4_fault_plan *plan, uint64_t offset, const struct e4_iovec *iov,
-	uint64_t len, uint32_t flags)
+static int hit_write(struct fault *f, const struct e4_fault_plan *plan, uint64_t offset,
+	const struct e4_iovec *iov, uint64_t len, uint32_t flags)
 {
 	uint64_t n = moved(plan, len);
 	uint8_t *data = mem_zalloc(f->env, (size_t)n);
@@ -131,7 +132,8 @@ static int fault_read(void *ctx, uint64_t offset, const struct e4_iovec *iov, ui
 	return blockdev_readv(f->lower, offset, iov, iov_count);
 }
 
-static int fault_write(void *ctx, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint32_t flags)
+static int fault_write(
+	void *ctx, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint32_t flags)
 {
 	struct fault *f = ctx;
 	struct e4_fault_plan plan;
@@ -162,7 +164,8 @@ static int fault_write_zeroes(void *ctx, uint64_t offset, uint64_t len)
 	struct fault *f = ctx;
 	struct e4_fault_plan plan;
 
-	return step(f, E4_FAULT_WRITE, &plan) ? answer(f, &plan, "zeros") : blockdev_write_zeroes(f->lower, offset, len);
+	return step(f, E4_FAULT_WRITE, &plan) ? answer(f, &plan, "zeros")
+					      : blockdev_write_zeroes(f->lower, offset, len);
 }
 
 static void fault_close(void *ctx)
@@ -185,7 +188,8 @@ static const struct e4_blockdev_ops fault_ops = {
 };
 
 /* Counts a queued request; one that is hit is done here and now. A preflush is a flush of its own. */
-static enum stack_verdict fault_before(void *ctx, struct e4_blockdev_request *req, struct e4_blockdev_request *child)
+static enum stack_verdict fault_before(
+	void *ctx, struct e4_blockdev_request *req, struct e4_blockdev_request *child)
 {
 	static const enum e4_fault_kind kinds[] = {
 		[E4_BLOCKDEV_READ] = E4_FAULT_READ,

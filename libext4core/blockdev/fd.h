@@ -19,7 +19,8 @@ struct fd_dev {
  * Opens req->path with `extra` flags of open(2). Writable: O_EXCL on a block device; a lock on a file, which no loop device may
  * use. Reading takes and disturbs nothing. Raises the reason.
  */
-int fd_open(struct env *env, const struct open_request *req, int extra, struct fd_dev *ret) E4_MUST_CHECK;
+int fd_open(struct env *env, const struct open_request *req, int extra,
+	struct fd_dev *ret) E4_MUST_CHECK;
 void fd_close(struct fd_dev *d);
 /* The size now. */
 int fd_size(const struct fd_dev *d, uint64_t *ret) E4_MUST_CHECK;
@@ -27,8 +28,10 @@ int fd_size(const struct fd_dev *d, uint64_t *ret) E4_MUST_CHECK;
 int fd_geometry(const struct fd_dev *d, struct e4_geometry *ret) E4_MUST_CHECK;
 
 /* All of it or an error; a file that ends early is BLOCKDEV_SHORT. rwf: RWF_* flags. */
-int fd_readv(int fd, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, int rwf) E4_MUST_CHECK;
-int fd_writev(int fd, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, int rwf) E4_MUST_CHECK;
+int fd_readv(int fd, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count,
+	int rwf) E4_MUST_CHECK;
+int fd_writev(int fd, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count,
+	int rwf) E4_MUST_CHECK;
 int fd_flush(const struct fd_dev *d) E4_MUST_CHECK;
 int fd_discard(const struct fd_dev *d, uint64_t offset, uint64_t len) E4_MUST_CHECK;
 int fd_write_zeroes(const struct fd_dev *d, uint64_t offset, uint64_t len) E4_MUST_CHECK;

@@ -5,6 +5,9 @@
  * Locks:   none.
  * Always:  what cannot be found out is reported as its cautious value (a write cache is assumed, FUA is not).
  */
+#include "base/math.h"
+#include "blockdev/fd.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,9 +20,6 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-
-#include "base/math.h"
-#include "blockdev/fd.h"
 
 #define TRANSFER_MAX 0x7FF00000u /* the kernel cuts a call at 0x7FFFF000 bytes */
 
@@ -47,10 +47,12 @@ static bool queue_text(int fd, const char *name, char *text, size_t size)
 
 	if (fstat(fd, &st) < 0 || !S_ISBLK(st.st_mode))
 		return false;
-	(void)snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/queue/%s", major(st.st_rdev), minor(st.st_rdev), name);
+	(void)snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/queue/%s", major(st.st_rdev),
+		minor(st.st_rdev), name);
 	if (read_text(path, text, size))
 		return true;
-	(void)snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/../queue/%s", major(st.st_rdev), minor(st.st_rdev), name);
+	(void)snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/../queue/%s", major(st.st_rdev),
+		minor(st.st_rdev), name);
 	return read_text(path, text, size);
 }
 
@@ -158,7 +160,8 @@ int fd_refuse_loop(struct env *env, int fd, const char *path)
 
 	if (backing == NULL || fstat(fd, &st) < 0) {
 		mem_free(env, backing, PATH_MAX);
-		return fail(env, E4_WHY_DEV_LOOP_UNKNOWN, .err = backing == NULL ? -ENOMEM : -errno, .name = path);
+		return fail(env, E4_WHY_DEV_LOOP_UNKNOWN, .err = backing == NULL ? -ENOMEM : -errno,
+			.name = path);
 	}
 	found = any_loop_has(&st, backing, PATH_MAX);
 	mem_free(env, backing, PATH_MAX);

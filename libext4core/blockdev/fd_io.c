@@ -5,6 +5,9 @@
  * Locks:   none.
  * Always:  0 means that every byte was moved.
  */
+#include "base/math.h"
+#include "blockdev/fd.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
@@ -13,10 +16,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "base/math.h"
-#include "blockdev/fd.h"
-
-#define BATCH    16         /* pieces of one system call */
+#define BATCH    16          /* pieces of one system call */
 #define CALL_MAX 0x7FFFF000u /* the kernel moves no more at once */
 
 /* The next pieces as the kernel wants them; their sum in *ret_len. The cursor moves only when bytes were really moved. */

@@ -5,10 +5,10 @@
  * Locks:   none.
  * Always:  with the key `sync`, or FUA, a write is durable when it returns (RWF_DSYNC).
  */
+#include "blockdev/fd.h"
+
 #include <errno.h>
 #include <sys/uio.h>
-
-#include "blockdev/fd.h"
 
 static int file_geometry(void *ctx, struct e4_geometry *ret)
 {
@@ -28,7 +28,8 @@ static int file_read(void *ctx, uint64_t offset, const struct e4_iovec *iov, uin
 	return fd_readv(d->fd, offset, iov, iov_count, 0);
 }
 
-static int file_write(void *ctx, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint32_t flags)
+static int file_write(
+	void *ctx, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint32_t flags)
 {
 	struct fd_dev *d = ctx;
 	bool durable = d->sync || (flags & E4_BLOCKDEV_FUA);

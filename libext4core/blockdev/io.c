@@ -6,14 +6,13 @@
  * Always:  a backend sees requests inside the device, aligned to its sector and memory rule, of at most max_transfer bytes; a
  *          write with FUA only where its geometry says so, with PREFLUSH never.
  */
+#include "base/math.h"
 #include "blockdev/blockdev.h"
+#include "blockdev/blockdev_impl.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "base/math.h"
-#include "blockdev/blockdev_impl.h"
 
 #define ZERO_CHUNK (128u << 10)
 
@@ -35,7 +34,8 @@ static enum why why_of(enum e4_blockdev_op op)
 }
 
 /* A stacked device only hands on what the lower one has explained already. */
-int blockdev_failed(struct e4_blockdev *dev, enum e4_blockdev_op op, int err, uint64_t offset, uint64_t len)
+int blockdev_failed(
+	struct e4_blockdev *dev, enum e4_blockdev_op op, int err, uint64_t offset, uint64_t len)
 {
 	char place[96];
 	bool is_short = err == BLOCKDEV_SHORT;
@@ -44,8 +44,8 @@ int blockdev_failed(struct e4_blockdev *dev, enum e4_blockdev_op op, int err, ui
 		err = -EIO;
 	if (dev->lower != NULL)
 		return err;
-	(void)snprintf(place, sizeof(place), "%s, byte %llu, length %llu", dev->kind, (unsigned long long)offset,
-		(unsigned long long)len);
+	(void)snprintf(place, sizeof(place), "%s, byte %llu, length %llu", dev->kind,
+		(unsigned long long)offset, (unsigned long long)len);
 	return fail(dev->env, is_short ? E4_WHY_DEV_SHORT : why_of(op), .err = err, .name = place);
 }
 
@@ -73,8 +73,9 @@ int blockdev_check_range(struct e4_blockdev *dev, uint64_t offset, uint64_t len)
 	if (E4_LIKELY(add_u64(offset, len, &end) && end <= dev->geo.size))
 		return 0;
 	char place[96];
-	(void)snprintf(place, sizeof(place), "byte %llu, length %llu, device of %llu", (unsigned long long)offset,
-		(unsigned long long)len, (unsigned long long)dev->geo.size);
+	(void)snprintf(place, sizeof(place), "byte %llu, length %llu, device of %llu",
+		(unsigned long long)offset, (unsigned long long)len,
+		(unsigned long long)dev->geo.size);
 	return fail(dev->env, E4_WHY_DEV_RANGE, .name = place);
 }
 
@@ -85,8 +86,8 @@ static int check_writable(struct e4_blockdev *dev)
 	return fail(dev->env, E4_WHY_DEV_WRITE_REFUSED, .name = dev->kind);
 }
 
-bool blockdev_aligned(const struct e4_blockdev *dev, uint64_t offset, uint64_t len, const struct e4_iovec *iov,
-	uint32_t iov_count)
+bool blockdev_aligned(const struct e4_blockdev *dev, uint64_t offset, uint64_t len,
+	const struct e4_iovec *iov, uint32_t iov_count)
 {
 	uint64_t sector_mask = dev->geo.logical_block - 1u, memory_mask = dev->geo.dma_align - 1u;
 	uint64_t wrong = (offset | len) & sector_mask;
@@ -98,7 +99,8 @@ bool blockdev_aligned(const struct e4_blockdev *dev, uint64_t offset, uint64_t l
 	return wrong == 0;
 }
 
-int blockdev_readv(struct e4_blockdev *dev, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count)
+int blockdev_readv(
+	struct e4_blockdev *dev, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count)
 {
 	uint64_t len;
 	int r;
@@ -122,8 +124,8 @@ int blockdev_read(struct e4_blockdev *dev, uint64_t offset, void *buf, uint64_t 
 	return blockdev_readv(dev, offset, &iov, 1);
 }
 
-static int write_pieces(struct e4_blockdev *dev, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count,
-	uint64_t len, uint32_t flags)
+static int write_pieces(struct e4_blockdev *dev, uint64_t offset, const struct e4_iovec *iov,
+	uint32_t iov_count, uint64_t len, uint32_t flags)
 {
 	if (E4_UNLIKELY(!blockdev_aligned(dev, offset, len, iov, iov_count)))
 		return bounce_write(dev, offset, iov, iov_count, len, flags);
@@ -132,7 +134,8 @@ static int write_pieces(struct e4_blockdev *dev, uint64_t offset, const struct e
 	return E4_LIKELY(r >= 0) ? 0 : blockdev_failed(dev, E4_BLOCKDEV_WRITE, r, offset, len);
 }
 
-int blockdev_writev(struct e4_blockdev *dev, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint32_t flags)
+int blockdev_writev(struct e4_blockdev *dev, uint64_t offset, const struct e4_iovec *iov,
+	uint32_t iov_count, uint32_t flags)
 {
 	bool flush_after = (flags & E4_BLOCKDEV_FUA) && !dev->geo.fua;
 	uint64_t len;
@@ -153,7 +156,8 @@ int blockdev_writev(struct e4_blockdev *dev, uint64_t offset, const struct e4_io
 	return r;
 }
 
-int blockdev_write(struct e4_blockdev *dev, uint64_t offset, const void *buf, uint64_t len, uint32_t flags)
+int blockdev_write(
+	struct e4_blockdev *dev, uint64_t offset, const void *buf, uint64_t len, uint32_t flags)
 {
 	/* Writes only read from base; the type serves both directions, so the address goes through an integer. */
 	struct e4_iovec iov = {.base = (void *)(uintptr_t)buf, .len = len};

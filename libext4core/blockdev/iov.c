@@ -5,10 +5,10 @@
  * Locks:   none.
  * Always:  no piece is touched beyond its length.
  */
-#include <string.h>
-
 #include "base/math.h"
 #include "blockdev/blockdev_impl.h"
+
+#include <string.h>
 
 bool iov_len(const struct e4_iovec *iov, uint32_t count, uint64_t *ret)
 {

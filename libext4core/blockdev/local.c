@@ -22,7 +22,7 @@ struct local *local_find(struct env *env, const void *device)
 	return NULL;
 }
 
-static void close_one(struct local *l) 
+static void close_one(struct local *l)
 {
 	l->fini(l);
 	list_del(&l->link);

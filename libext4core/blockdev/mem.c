@@ -5,17 +5,17 @@
  * Locks:   those of struct sparse; reading and overwriting take none.
  * Always:  a chunk that is absent reads as zeros. The file that was loaded is never written.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "base/math.h"
 #include "blockdev/blockdev_impl.h"
 #include "blockdev/fd.h"
 #include "blockdev/sparse.h"
 #include "blockdev/spec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define CHUNK (64u << 10)
 
@@ -62,7 +62,8 @@ static int mem_read(void *ctx, uint64_t offset, const struct e4_iovec *iov, uint
 	}
 }
 
-static int mem_write(void *ctx, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint32_t flags)
+static int mem_write(
+	void *ctx, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint32_t flags)
 {
 	struct mem_dev *d = ctx;
 	struct iov_cursor it = {.iov = iov, .count = iov_count};
@@ -207,7 +208,8 @@ static int load_file(struct env *env, const struct open_request *req, struct mem
 	if (r < 0) {
 		if (d != NULL)
 			mem_close(d);
-		return fail(env, E4_WHY_MEM_LOAD, .err = r == BLOCKDEV_SHORT ? -EIO : r, .name = req->path);
+		return fail(env, E4_WHY_MEM_LOAD, .err = r == BLOCKDEV_SHORT ? -EIO : r,
+			.name = req->path);
 	}
 	*ret = d;
 	return 0;
@@ -225,7 +227,8 @@ int backend_mem_open(struct env *env, const struct open_request *req, struct bac
 {
 	struct mem_dev *d = NULL;
 	uint64_t size;
-	int r = spec_parse_size(req->path, &size) ? make_empty(env, req->path, size, &d) : load_file(env, req, &d);
+	int r = spec_parse_size(req->path, &size) ? make_empty(env, req->path, size, &d)
+						  : load_file(env, req, &d);
 
 	if (r < 0 || d == NULL)
 		return r;

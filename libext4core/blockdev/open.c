@@ -5,11 +5,11 @@
  * Locks:   none.
  * Always:  the device returned owns everything below it.
  */
-#include <errno.h>
-#include <sys/stat.h>
-
 #include "blockdev/blockdev_impl.h"
 #include "blockdev/spec.h"
+
+#include <errno.h>
+#include <sys/stat.h>
 
 #define QUEUE_DEPTH_DEFAULT 128
 #define QUEUE_DEPTH_MAX     4096
@@ -24,7 +24,8 @@ static enum spec_backend choose(const char *path)
 	return backend_uring_built() ? SPEC_URING : SPEC_DIRECT;
 }
 
-static int open_backend(struct env *env, enum spec_backend backend, const struct open_request *req, struct backend *ret)
+static int open_backend(struct env *env, enum spec_backend backend, const struct open_request *req,
+	struct backend *ret)
 {
 	switch (backend) {
 	case SPEC_AUTO: /* chosen by the caller */
@@ -42,8 +43,8 @@ static int open_backend(struct env *env, enum spec_backend backend, const struct
 	return -EINVAL;
 }
 
-static int open_real(struct env *env, const struct spec *spec, uint32_t flags, const struct e4_blockdev_options *opts,
-	struct e4_blockdev **ret)
+static int open_real(struct env *env, const struct spec *spec, uint32_t flags,
+	const struct e4_blockdev_options *opts, struct e4_blockdev **ret)
 {
 	uint32_t depth = opts->queue_depth != 0 ? opts->queue_depth : QUEUE_DEPTH_DEFAULT;
 	struct open_request req = {
@@ -54,7 +55,8 @@ static int open_real(struct env *env, const struct spec *spec, uint32_t flags, c
 		.require_granularity = opts->require_granularity,
 	};
 	struct backend backend;
-	int r = open_backend(env, spec->backend == SPEC_AUTO ? choose(spec->path) : spec->backend, &req, &backend);
+	int r = open_backend(env, spec->backend == SPEC_AUTO ? choose(spec->path) : spec->backend,
+		&req, &backend);
 
 	if (r < 0)
 		return r;
@@ -87,8 +89,8 @@ static int narrow(const struct spec *spec, struct e4_blockdev **dev)
 	return 0;
 }
 
-int blockdev_open(struct env *env, const char *text, uint32_t flags, const struct e4_blockdev_options *opts,
-	struct e4_blockdev **ret)
+int blockdev_open(struct env *env, const char *text, uint32_t flags,
+	const struct e4_blockdev_options *opts, struct e4_blockdev **ret)
 {
 	struct e4_blockdev *dev;
 	struct spec spec;

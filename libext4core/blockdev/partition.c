@@ -7,14 +7,14 @@
  *          taken when the first is damaged. Every chain and count is bounded before it is followed.
  * Source:  UEFI specification, chapter 5 (GPT, protective MBR); the MBR and extended boot records by long custom.
  */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/le.h"
 #include "base/math.h"
 #include "blockdev/blockdev_impl.h"
 #include "blockdev/crc32.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 #define MBR_SIZE        512
 #define MBR_TABLE       446
@@ -98,7 +98,8 @@ static struct extent extent_of(uint64_t lba_size, uint64_t first, uint64_t count
 }
 
 /* Follows the chain of extended boot records; each holds one partition and the place of the next. `sector` is scratch. */
-static int find_logical(struct e4_blockdev *dev, uint64_t base_lba, uint32_t number, uint8_t *sector, struct extent *ret)
+static int find_logical(struct e4_blockdev *dev, uint64_t base_lba, uint32_t number,
+	uint8_t *sector, struct extent *ret)
 {
 	uint64_t lba_size = lba_size_of(dev), at = base_lba;
 
@@ -111,7 +112,8 @@ static int find_logical(struct e4_blockdev *dev, uint64_t base_lba, uint32_t num
 		if (!is_boot_record(sector))
 			return fail(dev->env, E4_WHY_PART_CHAIN, .block = at);
 		if (n == number) {
-			*ret = extent_of(lba_size, at + le32_get(here.first_lba), le32_get(here.count_lbas));
+			*ret = extent_of(
+				lba_size, at + le32_get(here.first_lba), le32_get(here.count_lbas));
 			return ret->size != 0 ? 0 : -ENOENT;
 		}
 		if (!is_extended(next.type) || le32_get(next.count_lbas) == 0)
@@ -160,12 +162,13 @@ static bool entries_bounded(const struct disk_gpt_header *h)
 {
 	uint32_t count = le32_get(h->entry_count), size = le32_get(h->entry_size);
 
-	return size >= GPT_ENTRY_MIN && size <= GPT_ENTRY_MAX && size % 8 == 0 && count > 0 && count <= GPT_ENTRIES_MAX;
+	return size >= GPT_ENTRY_MIN && size <= GPT_ENTRY_MAX && size % 8 == 0 && count > 0 &&
+	       count <= GPT_ENTRIES_MAX;
 }
 
 /* Reads the table, checks its CRC, takes out entry `index`. */
-static int read_entry(struct e4_blockdev *dev, const struct disk_gpt_header *h, uint64_t lba_size, uint32_t index,
-	struct disk_gpt_entry *ret)
+static int read_entry(struct e4_blockdev *dev, const struct disk_gpt_header *h, uint64_t lba_size,
+	uint32_t index, struct disk_gpt_entry *ret)
 {
 	size_t size = (size_t)le32_get(h->entry_count) * le32_get(h->entry_size);
 	uint8_t *table = mem_zalloc(dev->env, size);
@@ -174,7 +177,8 @@ static int read_entry(struct e4_blockdev *dev, const struct disk_gpt_header *h, 
 
 	if (table == NULL)
 		return fail(dev->env, E4_WHY_PART_MEMORY, .found = size);
-	r = mul_u64(le64_get(h->entries_lba), lba_size, &at) ? blockdev_read(dev, at, table, size) : -EUCLEAN;
+	r = mul_u64(le64_get(h->entries_lba), lba_size, &at) ? blockdev_read(dev, at, table, size)
+							     : -EUCLEAN;
 	if (r == 0 && crc32_ieee(0, table, size) != le32_get(h->entries_crc))
 		r = fail(dev->env, E4_WHY_PART_GPT_ENTRIES, .block = le64_get(h->entries_lba));
 	if (r == 0)
@@ -183,8 +187,8 @@ static int read_entry(struct e4_blockdev *dev, const struct disk_gpt_header *h, 
 	return r;
 }
 
-static int find_in_copy(struct e4_blockdev *dev, uint64_t lba_size, uint64_t lba, uint32_t number, uint8_t *sector,
-	struct extent *ret)
+static int find_in_copy(struct e4_blockdev *dev, uint64_t lba_size, uint64_t lba, uint32_t number,
+	uint8_t *sector, struct extent *ret)
 {
 	static const uint8_t unused[16];
 	struct disk_gpt_header h;
@@ -204,7 +208,8 @@ static int find_in_copy(struct e4_blockdev *dev, uint64_t lba_size, uint64_t lba
 	if (memcmp(e.type_guid, unused, sizeof(unused)) == 0)
 		return -ENOENT;
 	if (last < first || last == UINT64_MAX)
-		return fail(dev->env, E4_WHY_PART_GPT_RANGE, .block = lba, .found = last, .expected = first);
+		return fail(dev->env, E4_WHY_PART_GPT_RANGE, .block = lba, .found = last,
+			.expected = first);
 	*ret = extent_of(lba_size, first, last - first + 1);
 	return 0;
 }
@@ -215,9 +220,13 @@ static uint64_t gpt_lba_size(struct e4_blockdev *dev)
 	uint64_t lba_size = lba_size_of(dev);
 	char magic[8];
 
-	if (lba_size == 512 && dev->geo.size >= 8192 && blockdev_read(dev, 4096, magic, sizeof(magic)) == 0 &&
+	if (lba_size == 512 && dev->geo.size >= 8192 &&
+		blockdev_read(dev, 4096, magic, sizeof(magic)) == 0 &&
 		memcmp(magic, "EFI PART", 8) == 0)
-		return blockdev_read(dev, 512, magic, sizeof(magic)) == 0 && memcmp(magic, "EFI PART", 8) == 0 ? 512 : 4096;
+		return blockdev_read(dev, 512, magic, sizeof(magic)) == 0 &&
+				       memcmp(magic, "EFI PART", 8) == 0
+			       ? 512
+			       : 4096;
 	return lba_size;
 }
 
@@ -229,7 +238,8 @@ static int find_gpt(struct e4_blockdev *dev, uint8_t *sector, uint32_t number, s
 	if (count < 3)
 		return fail(dev->env, E4_WHY_PART_GPT_SMALL, .found = dev->geo.size);
 	int r = find_in_copy(dev, lba_size, 1, number, sector, ret);
-	if (r < 0 && r != -ENOENT && r != -ENOMEM && find_in_copy(dev, lba_size, count - 1, number, sector, ret) == 0)
+	if (r < 0 && r != -ENOENT && r != -ENOMEM &&
+		find_in_copy(dev, lba_size, count - 1, number, sector, ret) == 0)
 		return 0;
 	return r;
 }
@@ -248,7 +258,8 @@ int blockdev_partition_new(struct e4_blockdev *lower, uint32_t number, struct e4
 		return r;
 	if (!is_boot_record(sector))
 		return fail(lower->env, E4_WHY_PART_NO_TABLE, .name = name);
-	r = is_protective(sector) ? find_gpt(lower, sector, number, &e) : find_mbr(lower, sector, number, &e);
+	r = is_protective(sector) ? find_gpt(lower, sector, number, &e)
+				  : find_mbr(lower, sector, number, &e);
 	if (r == -ENOENT)
 		return fail(lower->env, E4_WHY_PART_ABSENT, .name = name);
 	if (r < 0)

@@ -8,14 +8,14 @@
  *          stands between, and a flush is an msync.
  * Limits:  a file that is cut short behind the mapping kills the process with SIGBUS when it is read; nothing can be done here.
  */
+#include "base/math.h"
+#include "blockdev/fd.h"
+
 #include <errno.h>
 #include <libpmem2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include "base/math.h"
-#include "blockdev/fd.h"
 
 struct pmem_dev {
 	struct fd_dev file;
@@ -33,7 +33,6 @@ static bool is_paged(const struct pmem_dev *d)
 {
 	return d->granularity >= 4096;
 }
-
 
 static int pmem_geometry(void *ctx, struct e4_geometry *ret)
 {
@@ -66,7 +65,8 @@ static int pmem_read(void *ctx, uint64_t offset, const struct e4_iovec *iov, uin
 }
 
 /* Streaming stores that are persistent at once, or, in pages that are written back later, plain ones. */
-static int pmem_write(void *ctx, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint32_t flags)
+static int pmem_write(
+	void *ctx, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint32_t flags)
 {
 	struct pmem_dev *d = ctx;
 	bool later = is_paged(d) && !d->file.sync && !(flags & E4_BLOCKDEV_FUA);

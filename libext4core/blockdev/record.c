@@ -6,10 +6,10 @@
  * Always:  an entry is in the log, with its data, before the lower device hears of it; moments rise by one an event, so that
  *          "completed before the flush was submitted" is a comparison. An entry's place in memory never changes until cleared.
  */
+#include "blockdev/blockdev_impl.h"
+
 #include <errno.h>
 #include <string.h>
-
-#include "blockdev/blockdev_impl.h"
 
 struct event {
 	struct e4_record_entry entry;
@@ -19,10 +19,10 @@ struct event {
 struct record {
 	struct env *env;
 	struct e4_blockdev *lower;
-	struct mutex lock;       /* rank LEAF */
-	struct event **events;   /* [lock] */
-	uint64_t count, room;    /* [lock] */
-	uint64_t moment;         /* [lock] of the newest event */
+	struct mutex lock;        /* rank LEAF */
+	struct event **events;    /* [lock] */
+	uint64_t count, room;     /* [lock] */
+	uint64_t moment;          /* [lock] of the newest event */
 	uint64_t in_flight_count; /* [lock] submitted, not completed */
 };
 
@@ -56,7 +56,8 @@ static bool append(struct record *d, struct event *e)
 }
 
 /* Logs a change that is about to be made; NULL without memory, and then it must not be made. iov NULL: no data. */
-static struct event *begin(struct record *d, const struct e4_record_entry *what, const struct e4_iovec *iov)
+static struct event *begin(
+	struct record *d, const struct e4_record_entry *what, const struct e4_iovec *iov)
 {
 	size_t size = sizeof(struct event) + (iov != NULL ? (size_t)what->len : 0);
 	struct event *e = mem_zalloc(d->env, size);
@@ -107,7 +108,8 @@ static int record_read(void *ctx, uint64_t offset, const struct e4_iovec *iov, u
 	return blockdev_readv(d->lower, offset, iov, iov_count);
 }
 
-static int record_write(void *ctx, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint32_t flags)
+static int record_write(
+	void *ctx, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint32_t flags)
 {
 	struct record *d = ctx;
 	struct e4_record_entry what = {.op = E4_BLOCKDEV_WRITE, .flags = flags, .offset = offset};
@@ -126,7 +128,8 @@ static int record_write(void *ctx, uint64_t offset, const struct e4_iovec *iov, 
 static int record_plain(struct record *d, enum e4_blockdev_op op, uint64_t offset, uint64_t len)
 {
 	struct e4_blockdev_request req = {.op = op, .offset = offset, .len = len};
-	struct event *e = begin(d, &(struct e4_record_entry){.op = op, .offset = offset, .len = len}, NULL);
+	struct event *e = begin(
+		d, &(struct e4_record_entry){.op = op, .offset = offset, .len = len}, NULL);
 
 	if (e == NULL)
 		return no_memory(d);
@@ -178,10 +181,12 @@ static const struct e4_blockdev_ops record_ops = {
 	.write_zeroes = record_write_zeroes,
 };
 
-static enum stack_verdict record_before(void *ctx, struct e4_blockdev_request *req, struct e4_blockdev_request *child)
+static enum stack_verdict record_before(
+	void *ctx, struct e4_blockdev_request *req, struct e4_blockdev_request *child)
 {
 	struct record *d = ctx;
-	struct e4_record_entry what = {.op = req->op, .flags = req->flags, .offset = req->offset, .len = req->len};
+	struct e4_record_entry what = {
+		.op = req->op, .flags = req->flags, .offset = req->offset, .len = req->len};
 
 	child->user = NULL;
 	if (req->op == E4_BLOCKDEV_READ)

@@ -163,7 +163,8 @@ static void free_level(struct sparse *s, uint32_t level)
 		uint32_t skip = node != NULL ? level : at;
 		uint64_t step = SHIFT * skip < 64 ? (uint64_t)1 << (SHIFT * skip) : 0;
 		uint64_t next = step == 0 ? 0 : (index / step + 1) * step;
-		if (span == 0 || next <= index || (SHIFT * s->height < 64 && next >> (SHIFT * s->height) != 0))
+		if (span == 0 || next <= index ||
+			(SHIFT * s->height < 64 && next >> (SHIFT * s->height) != 0))
 			return;
 		index = next;
 	}

@@ -6,17 +6,17 @@
 #ifndef BLOCKDEV_SPARSE_H
 #define BLOCKDEV_SPARSE_H
 
-#include <stdatomic.h>
-
 #include "base/env.h"
 #include "base/mutex.h"
 
+#include <stdatomic.h>
+
 struct sparse {
 	struct env *env;
-	uint32_t chunk_size;         /* [const] bytes */
-	uint32_t height;             /* [const] levels of tables */
-	struct mutex lock;           /* rank LEAF; guards adding */
-	_Atomic(void *) root;        /* [atomic] stored under lock, published by release, read by acquire */
+	uint32_t chunk_size;  /* [const] bytes */
+	uint32_t height;      /* [const] levels of tables */
+	struct mutex lock;    /* rank LEAF; guards adding */
+	_Atomic(void *) root; /* [atomic] stored under lock, published by release, read by acquire */
 	_Atomic uint64_t count_chunks; /* [atomic] stored under lock */
 };
 

@@ -7,12 +7,12 @@
  */
 #include "blockdev/spec.h"
 
+#include "base/math.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#include "base/math.h"
 
 bool spec_parse_size(const char *text, uint64_t *ret)
 {
@@ -31,7 +31,8 @@ bool spec_parse_size(const char *text, uint64_t *ret)
 		char upper = *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p;
 		const char *s = strchr(suffixes, upper);
 
-		if (s == NULL || p[1] != '\0' || !mul_u64(v, (uint64_t)1 << (10 * (s - suffixes + 1)), &v))
+		if (s == NULL || p[1] != '\0' ||
+			!mul_u64(v, (uint64_t)1 << (10 * (s - suffixes + 1)), &v))
 			return false;
 	}
 	*ret = v;
@@ -53,7 +54,11 @@ static bool backend_of(const char *name, enum spec_backend *ret)
 		const char *name;
 		enum spec_backend backend;
 	} table[] = {
-		{"file", SPEC_FILE}, {"direct", SPEC_DIRECT}, {"uring", SPEC_URING}, {"pmem", SPEC_PMEM}, {"mem", SPEC_MEM},
+		{"file", SPEC_FILE},
+		{"direct", SPEC_DIRECT},
+		{"uring", SPEC_URING},
+		{"pmem", SPEC_PMEM},
+		{"mem", SPEC_MEM},
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {

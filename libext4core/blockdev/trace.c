@@ -5,11 +5,11 @@
  * Locks:   t->lock guards them; no I/O is done under it.
  * Always:  an operation is counted when it is asked for, an error when it ends.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "base/math.h"
 #include "blockdev/blockdev_impl.h"
+
+#include <errno.h>
+#include <string.h>
 
 struct trace {
 	struct env *env;
@@ -80,7 +80,8 @@ static int trace_read(void *ctx, uint64_t offset, const struct e4_iovec *iov, ui
 	return ended(t, blockdev_readv(t->lower, offset, iov, iov_count));
 }
 
-static int trace_write(void *ctx, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint32_t flags)
+static int trace_write(
+	void *ctx, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint32_t flags)
 {
 	struct trace *t = ctx;
 	uint64_t len = 0;
@@ -149,7 +150,8 @@ static const struct e4_blockdev_ops trace_ops = {
 	.persist = trace_persist,
 };
 
-static enum stack_verdict trace_before(void *ctx, struct e4_blockdev_request *req, struct e4_blockdev_request *child)
+static enum stack_verdict trace_before(
+	void *ctx, struct e4_blockdev_request *req, struct e4_blockdev_request *child)
 {
 	struct trace *t = ctx;
 

@@ -7,21 +7,23 @@
  *
  * Measured (4 KiB random reads, us a read, zram and direct loop): one at a time preadv2 2.4 and 9-10, a SINGLE_ISSUER ring 5.7
  * and 9.3: so single requests stay with preadv2. 128 queued, DEFER_TASKRUN 2.7 and 1.03 (CPU), without 4.0 and 1.2: so a
- * thread's own ring has it, which is safe because only that thread reaps.
+ * thread's own ring has it, which is safe because only that thread reaps. The file is not registered with the rings: the kernel
+ * gives registered files back some time after a ring is closed, so that a closed device would stay locked for a moment.
  */
-#include <errno.h>
-#include <liburing.h>
-#include <stddef.h>
-#include <sys/uio.h>
-
 #include "base/log.h"
 #include "base/math.h"
 #include "blockdev/direct.h"
 #include "blockdev/local.h"
 
+#include <errno.h>
+#include <liburing.h>
+#include <stddef.h>
+#include <sys/uio.h>
+
 #define SUBMIT_TRIES 1000
 
-_Static_assert(sizeof(struct e4_iovec) >= sizeof(struct iovec), "a list of pieces is one of iovec, or larger");
+_Static_assert(sizeof(struct e4_iovec) >= sizeof(struct iovec),
+	"a list of pieces is one of iovec, or larger");
 
 struct uring_dev {
 	struct direct_dev direct;
@@ -35,8 +37,9 @@ struct ring {
 	struct local local;
 	struct uring_dev *dev;
 	struct io_uring io;
-	uint32_t in_kernel_count;                /* put into the ring, not seen completed */
-	struct e4_blockdev_request *first, *last; /* completed while submitting; linked by req->internal */
+	uint32_t in_kernel_count; /* put into the ring, not seen completed */
+	struct e4_blockdev_request *first,
+		*last; /* completed while submitting; linked by req->internal */
 };
 
 bool backend_uring_built(void)
@@ -87,9 +90,7 @@ static int ring_new(struct uring_dev *d, struct ring **ret)
 	ring->local.size = sizeof(*ring);
 	int r = queue_init(ring, d->queue_depth, !ctx->by_hand);
 	if (r == 0) {
-		r = io_uring_register_files(&ring->io, &d->direct.file.fd, 1);
-		if (r == 0)
-			r = local_add(env, &ring->local, d, &d->rings);
+		r = local_add(env, &ring->local, d, &d->rings);
 		if (r < 0)
 			io_uring_queue_exit(&ring->io);
 	}
@@ -117,25 +118,26 @@ static bool pieces_are_iovecs(void)
 	       offsetof(struct e4_iovec, len) == offsetof(struct iovec, iov_len);
 }
 
-static void prepare(const struct uring_dev *d, struct io_uring_sqe *sqe, struct e4_blockdev_request *req)
+static void prepare(
+	const struct uring_dev *d, struct io_uring_sqe *sqe, struct e4_blockdev_request *req)
 {
 	const struct iovec *vec = (const struct iovec *)(const void *)req->iov;
 	bool one = req->iov_count == 1;
+	int fd = d->direct.file.fd;
 	bool durable = d->direct.file.sync || (req->flags & E4_BLOCKDEV_FUA);
 
 	if (req->op == E4_BLOCKDEV_FLUSH)
-		io_uring_prep_fsync(sqe, 0, IORING_FSYNC_DATASYNC);
+		io_uring_prep_fsync(sqe, fd, IORING_FSYNC_DATASYNC);
 	else if (req->op == E4_BLOCKDEV_READ && one)
-		io_uring_prep_read(sqe, 0, req->iov->base, (unsigned)req->len, req->offset);
+		io_uring_prep_read(sqe, fd, req->iov->base, (unsigned)req->len, req->offset);
 	else if (req->op == E4_BLOCKDEV_READ)
-		io_uring_prep_readv(sqe, 0, vec, req->iov_count, req->offset);
+		io_uring_prep_readv(sqe, fd, vec, req->iov_count, req->offset);
 	else if (one)
-		io_uring_prep_write(sqe, 0, req->iov->base, (unsigned)req->len, req->offset);
+		io_uring_prep_write(sqe, fd, req->iov->base, (unsigned)req->len, req->offset);
 	else
-		io_uring_prep_writev(sqe, 0, vec, req->iov_count, req->offset);
+		io_uring_prep_writev(sqe, fd, vec, req->iov_count, req->offset);
 	if (req->op == E4_BLOCKDEV_WRITE && durable)
 		sqe->rw_flags = RWF_DSYNC;
-	sqe->flags |= IOSQE_FIXED_FILE;
 	io_uring_sqe_set_data(sqe, req);
 }
 
@@ -215,7 +217,8 @@ static int push(struct ring *ring)
 			continue;
 		if (r != -EBUSY && r != -EAGAIN)
 			return r;
-		if (ring->in_kernel_count > io_uring_sq_ready(&ring->io) && io_uring_wait_cqe(&ring->io, &cqe) == 0)
+		if (ring->in_kernel_count > io_uring_sq_ready(&ring->io) &&
+			io_uring_wait_cqe(&ring->io, &cqe) == 0)
 			seen(ring, cqe);
 	}
 	return 0;
@@ -271,7 +274,8 @@ static int uring_reap(void *ctx, struct e4_blockdev_request **ret, uint32_t min,
 	if (r == 0)
 		r = push(ring);
 	while (r == 0 && n < max && ring->in_kernel_count > 0) {
-		r = n < min ? io_uring_wait_cqe(&ring->io, &cqe) : io_uring_peek_cqe(&ring->io, &cqe);
+		r = n < min ? io_uring_wait_cqe(&ring->io, &cqe)
+			    : io_uring_peek_cqe(&ring->io, &cqe);
 		if (r == -EINTR)
 			r = 0;
 		else if (r == 0)
@@ -299,7 +303,8 @@ static int uring_read(void *ctx, uint64_t offset, const struct e4_iovec *iov, ui
 	return fd_readv(d->direct.file.fd, offset, iov, iov_count, 0);
 }
 
-static int uring_write(void *ctx, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint32_t flags)
+static int uring_write(
+	void *ctx, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint32_t flags)
 {
 	struct uring_dev *d = ctx;
 	bool durable = d->direct.file.sync || (flags & E4_BLOCKDEV_FUA);
@@ -400,6 +405,7 @@ int backend_uring_open(struct env *env, const struct open_request *req, struct b
 
 	if (r == 0 && pieces_are_iovecs())
 		return open_with_ring(env, req, ret);
-	log_line(env, E4_LOG_WARN, "host: no io_uring for %s (errno %d): plain direct I/O instead", req->path, -r);
+	log_line(env, E4_LOG_WARN, "host: no io_uring for %s (errno %d): plain direct I/O instead",
+		req->path, -r);
 	return backend_direct_open(env, req, ret);
 }

@@ -5,10 +5,10 @@
  * Locks:   none.
  * Always:  a request inside the window is inside the lower device.
  */
-#include <errno.h>
-
 #include "base/math.h"
 #include "blockdev/blockdev_impl.h"
+
+#include <errno.h>
 
 struct window {
 	struct env *env;
@@ -34,7 +34,8 @@ static int window_read(void *ctx, uint64_t offset, const struct e4_iovec *iov, u
 	return blockdev_readv(w->lower, w->start + offset, iov, iov_count);
 }
 
-static int window_write(void *ctx, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint32_t flags)
+static int window_write(
+	void *ctx, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint32_t flags)
 {
 	struct window *w = ctx;
 
@@ -96,7 +97,8 @@ static const struct e4_blockdev_ops window_ops = {
 	.persist = window_persist,
 };
 
-static enum stack_verdict window_before(void *ctx, struct e4_blockdev_request *req, struct e4_blockdev_request *child)
+static enum stack_verdict window_before(
+	void *ctx, struct e4_blockdev_request *req, struct e4_blockdev_request *child)
 {
 	struct window *w = ctx;
 
@@ -107,7 +109,8 @@ static enum stack_verdict window_before(void *ctx, struct e4_blockdev_request *r
 
 static const struct stack_ops window_stack = {.before = window_before};
 
-int blockdev_window_new(struct e4_blockdev *lower, uint64_t offset, uint64_t size, struct e4_blockdev **ret)
+int blockdev_window_new(
+	struct e4_blockdev *lower, uint64_t offset, uint64_t size, struct e4_blockdev **ret)
 {
 	struct env *env = lower->env;
 	uint64_t end;
