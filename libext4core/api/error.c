@@ -12,27 +12,14 @@
 #include <string.h>
 
 #include "base/env.h"
-#include "blockdev/blockdev.h"
 #include "config.h"
 #include "fs/fs.h"
-
-static int last(struct env *env, struct e4_error *ret)
-{
-	return error_last(env, ret) ? 0 : -ENOENT;
-}
 
 int e4_last_error(struct e4_fs *fs, struct e4_error *ret)
 {
 	if (fs == NULL || ret == NULL || ret->struct_size == 0)
 		return -EINVAL;
-	return last(fs->env, ret);
-}
-
-int e4_blockdev_last_error(struct e4_blockdev *dev, struct e4_error *ret)
-{
-	if (dev == NULL || ret == NULL || ret->struct_size == 0)
-		return -EINVAL;
-	return last(dev->env, ret);
+	return error_last(fs->env, ret) ? 0 : -ENOENT;
 }
 
 struct errno_name {
