@@ -63,6 +63,7 @@ struct inode {
 	pblk_t file_acl;
 	uint16_t extra_isize; /* bytes beyond the classic 128 that hold fields */
 	bool has_btime;
+	bool in_inode_xattrs; /* attributes stand behind the extra fields */
 	struct inode_time atime, mtime, ctime, btime;
 	uint32_t dtime;
 	uint32_t rdev_major, rdev_minor;
@@ -87,20 +88,29 @@ enum inode_purpose {
 
 /* --- codec.c --- */
 
-/* Decodes raw (vol->inode_size bytes) into *ip, which is zeroed first; checks the checksum and the sanity rules for `purpose`. */
+/*
+ * Decodes raw (vol->inode_size bytes) into *ip, which is zeroed first; checks the checksum and the sanity rules for `purpose`. What
+ * i_block maps is the extent room's to check. Release with inode_unload().
+ */
 int inode_decode(struct volume *vol, inum_t ino, const void *raw, enum inode_purpose purpose, struct inode *ip) E4_MUST_CHECK;
-/* Loads one inode outside the cache (caller's storage; es is empty). Release with inode_unload(). */
+/*
+ * Loads one inode outside the cache (caller's storage; es is empty). Release with inode_unload(), after extent_map_drop() where a
+ * mapping was looked up. For USE and EA an inode that its group never initialised is -ESTALE without being read.
+ */
 int inode_load(struct volume *vol, inum_t ino, enum inode_purpose purpose, struct inode *ip) E4_MUST_CHECK;
 void inode_unload(struct inode *ip);
 /* The raw bytes of the inode: a held buf and the offset in it. */
 int inode_raw(struct volume *vol, inum_t ino, struct buf **ret_buf, const uint8_t **ret_raw) E4_MUST_CHECK;
 /* Recovery: puts mode, links, size, blocks, times, dtime, flags, file_acl and i_block into raw bytes and seals the checksum. */
 void inode_encode(const struct inode *ip, void *raw);
+/* Only the checksum, for raw bytes that were put together otherwise (fast commits carry whole inodes). */
+void inode_seal(const struct volume *vol, inum_t ino, void *raw);
 bool inode_is_fast_symlink(const struct inode *ip);
 static inline bool inode_is(const struct inode *ip, enum inode_type type)
 {
 	return (ip->mode & INODE_TYPE_MASK) == (uint32_t)type;
 }
+/* Fills all but struct_size. An encrypted link's size is that of its no-key target, as stat(2) without the key. */
 void inode_to_stat(const struct inode *ip, struct e4_stat *ret);
 
 /* --- cache.c --- */
@@ -108,13 +118,17 @@ void inode_to_stat(const struct inode *ip, struct e4_stat *ret);
 struct inode_cache_ops {
 	/* Frees what other rooms keep in the inode (the extent-status nodes). Called without the cache's lock. */
 	void (*evict)(struct inode *ip);
+	/* Validates what i_block maps before anybody sees the inode, as the kernel does when it loads one; NULL = not checked here. */
+	int (*check)(struct inode *ip);
 };
 
 int inode_cache_new(struct volume *vol, const struct inode_cache_ops *ops, uint32_t max_unused, struct inode_cache **ret) E4_MUST_CHECK;
 /* Nobody may hold an inode. */
 void inode_cache_free(struct inode_cache *cache);
-/* A reference; purpose as above. generation 0 = any, else -ESTALE. A free inode is -ESTALE when asked by number. */
+/* A reference, INODE_FOR_USE. generation 0 = any, else -ESTALE. A free inode is -ESTALE when asked by number. */
 int inode_get(struct inode_cache *cache, inum_t ino, uint32_t generation, struct inode **ret) E4_MUST_CHECK;
+/* The same for another purpose. A cached inode is held to the purpose's rules each time. */
+int inode_get_for(struct inode_cache *cache, inum_t ino, enum inode_purpose purpose, struct inode **ret) E4_MUST_CHECK;
 void inode_hold(struct inode *ip);
 void inode_put(struct inode *ip, uint64_t n);
 uint64_t inode_cache_count(struct inode_cache *cache);
@@ -140,7 +154,12 @@ struct xattr_value {
 int xattr_find(struct inode *ip, uint8_t index, const char *suffix, uint32_t suffix_len, struct xattr_value *ret) E4_MUST_CHECK;
 /* Calls fn for each attribute, in-inode first then the block, as they stand. */
 int xattr_foreach(struct inode *ip, int (*fn)(void *arg, const struct xattr_value *v), void *arg) E4_MUST_CHECK;
-/* The system calls' view: full names, ACLs in version 2 form, hidden indexes left out. Bytes, or -ENODATA, -ERANGE. */
+/* Copies v->size bytes of a found attribute into buf; those of an EA inode are read and held to both hashes. */
+int xattr_read_value(struct inode *ip, const struct xattr_value *v, void *buf) E4_MUST_CHECK;
+/*
+ * The system calls' view, as root: full names, ACLs in version 2 form, hidden indexes left out. Bytes, or -ENODATA, -ERANGE,
+ * -EOPNOTSUPP for a prefix the kernel does not serve, -EINVAL for a bare prefix or a malformed ACL. size 0 asks for the length.
+ */
 int64_t xattr_get(struct inode *ip, const char *name, void *buf, uint64_t size) E4_MUST_CHECK;
 int64_t xattr_list(struct inode *ip, char *buf, uint64_t size) E4_MUST_CHECK;
 /* Reads an EA inode's value; handed in by `file`, which stands above. */
@@ -149,7 +168,7 @@ void xattr_set_reader(struct inode_cache *cache, xattr_read_inode_fn fn);
 
 /* --- inline_data.c --- */
 
-/* Copies inline bytes [offset, offset + len) of the file (both within its size) into buf. */
+/* Copies inline bytes [offset, offset + len) of the file (within its size) into buf. -EUCLEAN where the size is beyond what is stored. */
 int inline_data_read(struct inode *ip, uint64_t offset, void *buf, uint64_t len) E4_MUST_CHECK;
 /* The two parts of an inline directory: 56 bytes of entries in i_block, then the value of system.data. *ret_buf is held (may be NULL). */
 int inline_data_parts(struct inode *ip, const uint8_t **ret_value, uint32_t *ret_value_len, struct buf **ret_buf) E4_MUST_CHECK;
