@@ -4,15 +4,16 @@
  * Locks:   none; called without any, as it waits for I/O.
  * Always:  what comes out was checked as a whole. A caller that meets an error has no node.
  */
-#include <errno.h>
-#include <stddef.h>
-
 #include "base/assert.h"
 #include "extent/extent_impl.h"
 
-#define DIRECT_COUNT    12u
-#define INDIRECT_DEPTH  3u /* of the root of an indirect map: its children are as deep as their index says */
-#define INDIRECT_ROOTS  4u /* direct, single, double, triple */
+#include <errno.h>
+#include <stddef.h>
+
+#define DIRECT_COUNT 12u
+#define INDIRECT_DEPTH                                                                             \
+	3u /* of the root of an indirect map: its children are as deep as their index says */
+#define INDIRECT_ROOTS 4u /* direct, single, double, triple */
 
 static const struct le32 *inode_pointers(const struct inode *ip)
 {
@@ -20,7 +21,8 @@ static const struct le32 *inode_pointers(const struct inode *ip)
 }
 
 /* h passed both checks. */
-static int decode_tree(struct inode *ip, const struct disk_extent_header *h, const struct extent_place *place, struct es_node **ret)
+static int decode_tree(struct inode *ip, const struct disk_extent_header *h,
+	const struct extent_place *place, struct es_node **ret)
 {
 	uint32_t entries = le16_get(h->entries);
 	struct es_node *n = node_new(ip->vol->env, entries, place->depth, place->first, place->end);
@@ -32,7 +34,8 @@ static int decode_tree(struct inode *ip, const struct disk_extent_header *h, con
 		const struct disk_extent_idx *x = &extent_indexes(h)[i];
 
 		if (place->depth == 0)
-			node_set(n, i, le32_get(e->block), es_run(disk_extent_pblk(e), le16_get(e->len)));
+			node_set(n, i, le32_get(e->block),
+				es_run(disk_extent_pblk(e), le16_get(e->len)));
 		else
 			node_set(n, i, le32_get(x->block), disk_extent_idx_pblk(x));
 	}
@@ -94,7 +97,8 @@ static bool has_map(const struct inode *ip)
 	if (ip->flags & INODE_FL_INLINE_DATA)
 		return false;
 	/* Mode 0 is the list of bad blocks. */
-	return inode_is(ip, INODE_REG) || inode_is(ip, INODE_DIR) || (ip->mode & INODE_TYPE_MASK) == 0 ||
+	return inode_is(ip, INODE_REG) || inode_is(ip, INODE_DIR) ||
+	       (ip->mode & INODE_TYPE_MASK) == 0 ||
 	       (inode_is(ip, INODE_LNK) && !inode_is_fast_symlink(ip));
 }
 
@@ -139,14 +143,16 @@ static int read_tree_node(struct inode *ip, const struct extent_place *place, st
 	return r;
 }
 
-static int read_indirect_block(struct inode *ip, const struct extent_place *place, struct es_node **ret)
+static int read_indirect_block(
+	struct inode *ip, const struct extent_place *place, struct es_node **ret)
 {
 	struct buf *b;
 	int r = buf_get(ip->vol->bufs, place->pblk, &buf_kind_indirect, ip->ino, ip->csum_seed, &b);
 
 	if (r < 0)
 		return r;
-	r = indirect_decode(ip, place, (const struct le32 *)(const void *)b->data, ip->vol->block_size / 4, ret);
+	r = indirect_decode(ip, place, (const struct le32 *)(const void *)b->data,
+		ip->vol->block_size / 4, ret);
 	buf_put(b);
 	return r;
 }
@@ -168,7 +174,8 @@ uint8_t extent_child_depth(const struct inode *ip, uint8_t depth, uint32_t index
 	return (uint8_t)(depth - 1);
 }
 
-struct extent_place extent_child_place(const struct inode *ip, const struct es_node *n, uint32_t index)
+struct extent_place extent_child_place(
+	const struct inode *ip, const struct es_node *n, uint32_t index)
 {
 	return (struct extent_place){
 		.pblk = node_values(n)[index],

@@ -46,7 +46,8 @@ static inline const struct disk_extent_idx *extent_indexes(const struct disk_ext
 /* Structure of the root in the inode: header, order, lengths. Blocks are verified through buf_kind_extent. */
 int extent_check_root(struct inode *ip) E4_MUST_CHECK;
 /* What only the parent and the volume know: depth, first key, end, and that every block named may be this inode's. */
-int extent_check_place(struct inode *ip, const struct disk_extent_header *h, const struct extent_place *place) E4_MUST_CHECK;
+int extent_check_place(struct inode *ip, const struct disk_extent_header *h,
+	const struct extent_place *place) E4_MUST_CHECK;
 
 /* --- indirect.c --- */
 
@@ -54,16 +55,20 @@ int extent_check_place(struct inode *ip, const struct disk_extent_header *h, con
 lblk_t indirect_root_key(const struct inode *ip, uint32_t index);
 pblk_t indirect_root_pblk(const struct inode *ip, uint32_t index);
 /* A decoded node from pointers: checked, coalesced into runs (depth 0) or children and holes. */
-int indirect_decode(struct inode *ip, const struct extent_place *place, const struct le32 *pointers, uint32_t count, struct es_node **ret) E4_MUST_CHECK;
+int indirect_decode(struct inode *ip, const struct extent_place *place, const struct le32 *pointers,
+	uint32_t count, struct es_node **ret) E4_MUST_CHECK;
 
 /* --- decode.c --- */
 
 /* What the inode has for a map: ES_LEAF (with *ret_leaf, not published), ES_TREE or ES_INLINE. The root is checked. */
-int extent_decode_root(struct inode *ip, enum es_kind *ret_kind, struct es_node **ret_root) E4_MUST_CHECK;
+int extent_decode_root(
+	struct inode *ip, enum es_kind *ret_kind, struct es_node **ret_root) E4_MUST_CHECK;
 /* Reads, checks and decodes the node at `place`. The caller owns it. */
-int extent_read_node(struct inode *ip, const struct extent_place *place, struct es_node **ret) E4_MUST_CHECK;
+int extent_read_node(
+	struct inode *ip, const struct extent_place *place, struct es_node **ret) E4_MUST_CHECK;
 /* How deep child `index` of a node of `depth` must be, and its place. */
 uint8_t extent_child_depth(const struct inode *ip, uint8_t depth, uint32_t index);
-struct extent_place extent_child_place(const struct inode *ip, const struct es_node *n, uint32_t index);
+struct extent_place extent_child_place(
+	const struct inode *ip, const struct es_node *n, uint32_t index);
 
 #endif

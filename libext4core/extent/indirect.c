@@ -6,11 +6,11 @@
  * Always:  ends are 64-bit and cut at 2^32-1, the limit of logical blocks: with blocks of 64 KiB a triple map could name 2^42. Every
  *          pointer is checked against the volume before it is followed or handed out. A piece is never empty.
  */
-#include <errno.h>
-#include <stddef.h>
-
 #include "base/math.h"
 #include "extent/extent_impl.h"
+
+#include <errno.h>
+#include <stddef.h>
 
 #define DIRECT_COUNT 12u
 
@@ -50,7 +50,8 @@ struct piece {
 };
 
 /* The piece that begins at pointer `index` < count: a hole of any length, one child, or a run of data. */
-static struct piece piece_at(const struct le32 *pointers, uint32_t index, uint32_t count, uint8_t depth)
+static struct piece piece_at(
+	const struct le32 *pointers, uint32_t index, uint32_t count, uint8_t depth)
 {
 	struct piece p = {.index = index, .count = 1, .pblk = le32_get(pointers[index])};
 
@@ -67,7 +68,8 @@ static struct piece piece_at(const struct le32 *pointers, uint32_t index, uint32
 }
 
 /* Pointers that name logical blocks below the limit. */
-static uint32_t usable_pointers(const struct inode *ip, const struct extent_place *place, uint32_t count)
+static uint32_t usable_pointers(
+	const struct inode *ip, const struct extent_place *place, uint32_t count)
 {
 	uint64_t end = min_u64(place->end, (uint64_t)LBLK_MAX + 1);
 	uint64_t most = div_up_u64(end - place->first, pointer_span(ip, place->depth));
@@ -76,7 +78,8 @@ static uint32_t usable_pointers(const struct inode *ip, const struct extent_plac
 }
 
 /* Counts the entries that pass 2 makes, and checks each pointer. */
-static int count_entries(struct inode *ip, const struct extent_place *place, const struct le32 *pointers, uint32_t count, uint32_t *ret)
+static int count_entries(struct inode *ip, const struct extent_place *place,
+	const struct le32 *pointers, uint32_t count, uint32_t *ret)
 {
 	uint32_t entries = 0;
 	struct piece p;
@@ -95,7 +98,8 @@ static int count_entries(struct inode *ip, const struct extent_place *place, con
 	return 0;
 }
 
-int indirect_decode(struct inode *ip, const struct extent_place *place, const struct le32 *pointers, uint32_t count, struct es_node **ret)
+int indirect_decode(struct inode *ip, const struct extent_place *place, const struct le32 *pointers,
+	uint32_t count, struct es_node **ret)
 {
 	uint64_t span = pointer_span(ip, place->depth);
 	uint32_t entries;
@@ -108,7 +112,8 @@ int indirect_decode(struct inode *ip, const struct extent_place *place, const st
 	/* What lies behind the last pointer of a map, up to the end of all files, is a hole too. */
 	uint64_t covered_end = place->first + span * count;
 	bool tail = place->depth > 0 && covered_end < min_u64(place->end, (uint64_t)LBLK_MAX + 1);
-	struct es_node *n = node_new(ip->vol->env, entries + tail, place->depth, place->first, place->end);
+	struct es_node *n = node_new(
+		ip->vol->env, entries + tail, place->depth, place->first, place->end);
 	if (n == NULL)
 		return -ENOMEM;
 	entries = 0;

@@ -7,10 +7,10 @@
  */
 #include "extent/node.h"
 
-#include <string.h>
-
 #include "base/assert.h"
 #include "base/env.h"
+
+#include <string.h>
 
 struct layout {
 	uint8_t levels;
@@ -110,7 +110,8 @@ void node_free(struct env *env, struct es_node *n)
 	for (;;) {
 		n = path[top];
 		if (n->depth > 0 && at[top] < n->count) {
-			struct es_node *child = atomic_load_explicit(&node_children(n)[at[top]++], memory_order_acquire);
+			struct es_node *child = atomic_load_explicit(
+				&node_children(n)[at[top]++], memory_order_acquire);
 
 			if (child != NULL) {
 				E4_ASSERT(top < EXTENT_DEPTH_MAX);

@@ -16,18 +16,19 @@ struct env;
 
 #define NODE_FAN      16u /* keys under one sample: a cache line of them */
 #define NODE_FLAT_MAX 32u /* so many keys are compared without samples */
-#define NODE_HOLE     0u  /* value of an entry, in a node of an indirect map, under which nothing is mapped */
+#define NODE_HOLE                                                                                  \
+	0u /* value of an entry, in a node of an indirect map, under which nothing is mapped */
 
 /* Immutable once published, but for the slots of children. */
 struct es_node {
 	struct epoch_item garbage;
-	uint64_t end;      /* first block that does not belong to it; up to 2^32 */
-	lblk_t first;      /* first block that does */
-	uint16_t count;    /* entries: at most a block of pointers and one */
+	uint64_t end;       /* first block that does not belong to it; up to 2^32 */
+	lblk_t first;       /* first block that does */
+	uint16_t count;     /* entries: at most a block of pointers and one */
 	uint16_t top_count; /* keys of the topmost level, with its padding */
-	uint8_t depth;     /* 0: values are runs; else children */
-	uint8_t levels;    /* of keys: 1 to 3 */
-	uint16_t at[3];    /* where each level of keys begins, in units of 16 bytes from the node; [0] holds every key */
+	uint8_t depth;      /* 0: values are runs; else children */
+	uint8_t levels;     /* of keys: 1 to 3 */
+	uint16_t at[3]; /* where each level of keys begins, in units of 16 bytes from the node; [0] holds every key */
 };
 
 /* A run as 48 bits of block and the raw length of the disk, which tells unwritten from written. */
@@ -126,7 +127,8 @@ static inline int64_t node_search(const struct es_node *n, lblk_t lblk)
 }
 
 /* A node of `count` entries for blocks first..end-1, all keys unused, no children; NULL without memory. */
-struct es_node *node_new(struct env *env, uint32_t count, uint8_t depth, lblk_t first, uint64_t end) E4_MUST_CHECK;
+struct es_node *node_new(
+	struct env *env, uint32_t count, uint8_t depth, lblk_t first, uint64_t end) E4_MUST_CHECK;
 /* While it is being filled, in rising order of keys. */
 void node_set(struct es_node *n, uint32_t index, lblk_t key, uint64_t value);
 /* Makes the samples, after the last node_set(). */

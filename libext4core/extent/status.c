@@ -10,22 +10,22 @@
  *          - a lookup of what is cached does no read-modify-write and writes to its own context only.
  * Uses:    decode.c for everything that touches the volume.
  */
-#include <errno.h>
-
 #include "base/assert.h"
 #include "base/atomic.h"
 #include "base/env.h"
 #include "base/math.h"
 #include "extent/extent_impl.h"
 
+#include <errno.h>
+
 /*
  * State: two bits of kind, three of the root's depth, the rest counts drops. Pairs: whoever publishes stores it last with release, after
  * the words, which are stored with release after the ES_NONE before; readers load all of these with acquire.
  */
-#define STATE_KIND(s)    ((enum es_kind)((s)&3u))
-#define STATE_DEPTH(s)   ((uint8_t)((s) >> 2 & 7u))
-#define STATE_DROP       32u /* one more drop */
-#define STATE_DROPS(s)   ((s) & ~31u)
+#define STATE_KIND(s)  ((enum es_kind)((s)&3u))
+#define STATE_DEPTH(s) ((uint8_t)((s) >> 2 & 7u))
+#define STATE_DROP     32u /* one more drop */
+#define STATE_DROPS(s) ((s) & ~31u)
 
 #define ROOT_KEY_UNUSED UINT32_MAX
 /* Each turn reads one node; only a map that is dropped again and again takes more than the depth. */
@@ -49,7 +49,8 @@ static void set_hole(struct extent_piece *ret, uint64_t first, uint64_t end)
 }
 
 /* The piece around lblk, from the run before it (if any) and the bounds of its node. */
-static inline void set_piece(struct extent_piece *ret, lblk_t lblk, lblk_t key, uint64_t run, uint64_t next)
+static inline void set_piece(
+	struct extent_piece *ret, lblk_t lblk, lblk_t key, uint64_t run, uint64_t next)
 {
 	uint32_t len = es_run_len(run);
 
@@ -76,7 +77,8 @@ static void leaf_piece(const struct es_node *leaf, lblk_t lblk, struct extent_pi
 	if (E4_LIKELY(index >= 0)) {
 		uint32_t i = (uint32_t)index;
 
-		set_piece(ret, lblk, node_key(leaf, i), node_values(leaf)[i], i + 1 < leaf->count ? node_key(leaf, i + 1) : leaf->end);
+		set_piece(ret, lblk, node_key(leaf, i), node_values(leaf)[i],
+			i + 1 < leaf->count ? node_key(leaf, i + 1) : leaf->end);
 		return;
 	}
 	set_hole(ret, leaf->first, leaf->count > 0 ? node_key(leaf, 0) : leaf->end);
@@ -115,7 +117,8 @@ static inline bool state_is_still(struct es_map *es, uint32_t state)
 }
 
 /* A root of extents: no epoch, as nothing it uses is ever freed. False when the map was changed meanwhile. */
-static inline bool find_in_root(struct es_map *es, uint32_t state, lblk_t lblk, struct extent_piece *ret)
+static inline bool find_in_root(
+	struct es_map *es, uint32_t state, lblk_t lblk, struct extent_piece *ret)
 {
 	struct root_view v;
 
@@ -130,7 +133,8 @@ static inline bool find_in_root(struct es_map *es, uint32_t state, lblk_t lblk, 
 }
 
 /* From a node downward: inside an epoch section, or with es.lock held. */
-static enum found find_below(const struct inode *ip, struct es_node *n, lblk_t lblk, struct extent_piece *ret, struct gap *gap)
+static enum found find_below(const struct inode *ip, struct es_node *n, lblk_t lblk,
+	struct extent_piece *ret, struct gap *gap)
 {
 	while (n->depth > 0) {
 		int64_t index = node_search(n, search_key(lblk));
@@ -153,7 +157,8 @@ static enum found find_below(const struct inode *ip, struct es_node *n, lblk_t l
 }
 
 /* A root of children: inside an epoch section, or with es.lock held. */
-static enum found find_in_tree(struct inode *ip, lblk_t lblk, struct extent_piece *ret, struct gap *gap)
+static enum found find_in_tree(
+	struct inode *ip, lblk_t lblk, struct extent_piece *ret, struct gap *gap)
 {
 	struct es_map *es = &ip->es;
 	struct root_view v;
@@ -187,7 +192,8 @@ static enum found find_in_tree(struct inode *ip, lblk_t lblk, struct extent_piec
 	return FOUND_PIECE;
 }
 
-static inline enum found find_cached(struct inode *ip, struct context *ctx, lblk_t lblk, struct extent_piece *ret, struct gap *gap)
+static inline enum found find_cached(struct inode *ip, struct context *ctx, lblk_t lblk,
+	struct extent_piece *ret, struct gap *gap)
 {
 	uint32_t state = atomic_load_explicit(&ip->es.state, memory_order_acquire);
 	enum found found = FOUND_GAP;
@@ -222,7 +228,8 @@ static void es_account(struct es_map *es, uint64_t bytes, uint64_t records)
 }
 
 /* Puts the root's words in, under a state that says ES_NONE, then says what they are. */
-static void publish_root(struct es_map *es, enum es_kind kind, const struct es_node *root) E4_REQUIRES(es->lock)
+static void publish_root(struct es_map *es, enum es_kind kind, const struct es_node *root)
+	E4_REQUIRES(es->lock)
 {
 	uint32_t state = atomic_load_explicit(&es->state, memory_order_relaxed);
 	uint8_t depth = root != NULL ? root->depth : 0;
@@ -258,7 +265,8 @@ static int fill_root(struct inode *ip)
 }
 
 /* The slot in which the node for `place` belongs, if it is still empty; NULL when somebody was quicker, or the map was dropped. */
-static _Atomic(struct es_node *) *empty_slot(struct inode *ip, const struct extent_place *place) E4_REQUIRES(ip->es.lock)
+static _Atomic(struct es_node *) *empty_slot(struct inode *ip, const struct extent_place *place)
+	E4_REQUIRES(ip->es.lock)
 {
 	struct es_map *es = &ip->es;
 	uint32_t state = atomic_load_explicit(&es->state, memory_order_relaxed);
@@ -292,7 +300,7 @@ static int fill_node(struct inode *ip, const struct gap *gap)
 
 	if (r < 0)
 		return r;
-	mutex_lock(&es->lock);
+	mutex_lock(&ip->es.lock);
 	_Atomic(struct es_node *) *slot = NULL;
 	if (atomic_load_explicit(&es->state, memory_order_relaxed) == gap->state)
 		slot = empty_slot(ip, &gap->place);
@@ -301,13 +309,14 @@ static int fill_node(struct inode *ip, const struct gap *gap)
 		atomic_store(slot, n);
 		n = NULL;
 	}
-	mutex_unlock(&es->lock);
+	mutex_unlock(&ip->es.lock);
 	node_free(ip->vol->env, n);
 	return 0;
 }
 
 /* Reads what the descent missed, a node at a time, until it does not. */
-static __attribute__((noinline)) int lookup_filling(struct inode *ip, struct context *ctx, lblk_t lblk, struct extent_piece *ret, struct gap *gap)
+static __attribute__((noinline)) int lookup_filling(struct inode *ip, struct context *ctx,
+	lblk_t lblk, struct extent_piece *ret, struct gap *gap)
 {
 	enum found found = FOUND_GAP;
 
@@ -349,7 +358,8 @@ int extent_lookup_cached(struct inode *ip, lblk_t lblk, struct extent_piece *ret
 }
 
 /* Unpublishes the map; ret gets the subtrees that hung below the root. */
-static void unpublish(struct es_map *es, struct es_node *ret[EXTENT_ROOT_ENTRIES]) E4_REQUIRES(es->lock)
+static void unpublish(struct es_map *es, struct es_node *ret[EXTENT_ROOT_ENTRIES])
+	E4_REQUIRES(es->lock)
 {
 	uint32_t state = atomic_load_explicit(&es->state, memory_order_relaxed);
 
@@ -358,7 +368,8 @@ static void unpublish(struct es_map *es, struct es_node *ret[EXTENT_ROOT_ENTRIES
 		ret[i] = atomic_load_explicit(&es->child[i], memory_order_relaxed);
 		atomic_store(&es->child[i], NULL);
 	}
-	atomic_store_explicit(&es->cookie, atomic_load_explicit(&es->cookie, memory_order_relaxed) + 1, memory_order_release);
+	atomic_store_explicit(&es->cookie,
+		atomic_load_explicit(&es->cookie, memory_order_relaxed) + 1, memory_order_release);
 	atomic_store_explicit(&es->heap_bytes, 0, memory_order_relaxed);
 	atomic_store_explicit(&es->records, 0, memory_order_relaxed);
 }

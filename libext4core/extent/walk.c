@@ -5,10 +5,10 @@
  * Always:  at most one decoded node a level is held. Depth bounds the way down, the entries of each node bound its width; keys rise,
  *          as every node was checked against its parent, so a walk ends.
  */
-#include <errno.h>
-
 #include "base/assert.h"
 #include "extent/extent_impl.h"
+
+#include <errno.h>
 
 struct walk {
 	struct inode *ip;
@@ -40,7 +40,8 @@ static int visit_run(struct walk *w, const struct es_node *leaf, uint32_t index)
 
 	if (w->visit->run == NULL)
 		return 0;
-	return w->visit->run(w->visit->arg, node_key(leaf, index), es_run_len(run), es_run_pblk(run), es_run_unwritten(run));
+	return w->visit->run(w->visit->arg, node_key(leaf, index), es_run_len(run),
+		es_run_pblk(run), es_run_unwritten(run));
 }
 
 static int visit_child(struct walk *w, const struct es_node *n, uint32_t index)

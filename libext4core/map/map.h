@@ -6,11 +6,12 @@
 #ifndef MAP_MAP_H
 #define MAP_MAP_H
 
-#include <ext4core/map.h>
-
 #include "inode/inode.h"
 
-int map_begin(struct inode *ip, uint64_t offset, uint64_t len, uint32_t intent, uint32_t flags, struct e4_mapping *ret) E4_MUST_CHECK;
+#include <ext4core/map.h>
+
+int map_begin(struct inode *ip, uint64_t offset, uint64_t len, uint32_t intent, uint32_t flags,
+	struct e4_mapping *ret) E4_MUST_CHECK;
 int map_end(struct e4_mapping *m, uint64_t done_bytes, int err);
 /* Past the end of the file too, neighbours merged as FIEMAP shows them; 1 found, 0 nothing mapped at or after offset. */
 int map_report(struct inode *ip, uint64_t offset, struct e4_mapping *ret) E4_MUST_CHECK;
