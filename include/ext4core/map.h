@@ -54,12 +54,54 @@ struct e4_mapping {
 	void *internal;     /**< the library's, until e4_map_end() */
 };
 
-/* The piece that covers `offset`, of at most `len` bytes from it (cut at extent borders, holes are given whole as far as known). Must be ended. Intent WRITE:
- * -EROFS on a read-only mount. */
+/**
+ * The piece of the file that covers an offset, of at most `len` bytes from it, cut at extent borders. Whoever does the I/O
+ * himself does it between begin and end.
+ * @param file the open file.
+ * @param offset bytes.
+ * @param len bytes wanted, at least 1.
+ * @param intent enum e4_map_intent.
+ * @param flags enum e4_map_flags.
+ * @param ret the piece; its struct_size must be set. At least 1 byte long.
+ * @return 0; the mapping must be ended by e4_map_end().
+ * @errors -EINVAL an argument is NULL, len is 0 or a flag unknown; -EISDIR; -EROFS intent WRITE on a read-only mount; -EIO (or
+ *   the device's own errno) reading failed; -EUCLEAN, -EBADMSG the volume is damaged or a checksum is wrong; -ENOMEM; -ESHUTDOWN
+ *   the volume was unmounted by force.
+ * *Threads*: any number at once. *Durability*: none; nothing is written. *Ownership*: ret is the caller's until ended.
+ * *Blocking*: on device reads for a part of the map not seen before; a cached lookup takes no lock.
+ * @since 0.1
+ * @source the kernel's iomap_begin; DESIGN 7. E4_MAP_F_DIRTY is set if and only if asked for and true; on a read-only mount
+ *   nothing is dirty.
+ */
 E4_API int e4_map_begin(struct e4_file *file, uint64_t offset, uint64_t len, uint32_t intent, uint32_t flags, struct e4_mapping *ret);
-/* done_bytes: how much of it was used; err: what the caller met, 0 for none (returned unchanged). */
+
+/**
+ * Ends what e4_map_begin() began.
+ * @param m the mapping.
+ * @param done_bytes how much of it was used, 0 to its length.
+ * @param err 0, or the negative errno that the caller's I/O met.
+ * @return err.
+ * @errors -EINVAL m is NULL, done_bytes larger than the mapping, or err positive.
+ * *Threads*: any number at once. *Durability*: none; nothing is written. *Ownership*: m holds nothing afterwards. *Blocking*:
+ * no.
+ * @since 0.1
+ * @source the kernel's iomap_end.
+ */
 E4_API int e4_map_end(struct e4_mapping *m, uint64_t done_bytes, int err);
-/* The piece at `offset` in blocks of the volume, of the whole tree as it is on disk, for reports (FIEMAP): past the end too. 1 found, 0 nothing from there on. */
+
+/**
+ * The piece at or after an offset in the whole tree as it stands on disk, past the end of the file too; for reports.
+ * @param file the open file.
+ * @param offset bytes.
+ * @param ret the piece; its struct_size must be set.
+ * @return 1 and a mapped or unwritten piece, 0 when there is nothing from there on.
+ * @errors -EINVAL an argument is NULL; -EIO (or the device's own errno) reading failed; -EUCLEAN, -EBADMSG the volume is
+ *   damaged or a checksum is wrong; -ENOMEM; -ESHUTDOWN the volume was unmounted by force.
+ * *Threads*: any number at once. *Durability*: none; nothing is written. *Ownership*: ret is the caller's; there is nothing to
+ * end. *Blocking*: on device reads.
+ * @since 0.1
+ * @source the FS_IOC_FIEMAP ioctl.
+ */
 E4_API int e4_map_report(struct e4_file *file, uint64_t offset, struct e4_mapping *ret);
 
 E4_END_DECLS
