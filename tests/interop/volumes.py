@@ -143,6 +143,15 @@ def load(name, full=False):
     return Volume(name, base + '.img', manifest, facts['sha256'], facts['remarks'], journal, facts.get('journal_sha256', ''))
 
 
+def fill_in_guest(names, full=False):
+    """Build those of the named volumes that only the guest can fill and that the cache lacks; returns what it said."""
+    missing = [name for name in names if BY_NAME[name].where == 'guest' and not facts_of(name, full)]
+    if not missing:
+        return ''
+    script = os.path.join(lab.HERE, '..', 'vm', 'fill_guest.py')
+    return lab.run(sys.executable, script, *(['--full'] if full else []), *missing, timeout=1800, status=(0, 77)).stdout
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--full', action='store_true', help='larger trees')
@@ -165,10 +174,7 @@ def main():
         elif not options.guest:
             print('%-20s is filled in the guest: --guest' % name)
     if options.guest:
-        mode = ['--full'] if options.full else []
-        script = os.path.join(lab.HERE, '..', 'vm', 'fill_guest.py')
-        guest = [name for name in names if BY_NAME[name].where == 'guest' and not facts_of(name, options.full)]
-        print(lab.run(sys.executable, script, *mode, *guest, timeout=1800).stdout if guest else 'guest volumes are there')
+        print(fill_in_guest(names, options.full) or 'guest volumes are there')
     print('%s, %.1f s' % (cache_directory(options.full), time.monotonic() - start))
     return 1 if failed else 0
 
