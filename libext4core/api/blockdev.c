@@ -141,6 +141,13 @@ int e4_blockdev_reap(
 	return blockdev_reap(dev, ret, min, max);
 }
 
+int e4_blockdev_last_error(struct e4_blockdev *dev, struct e4_error *ret)
+{
+	if (dev == NULL || ret == NULL || ret->struct_size == 0)
+		return -EINVAL;
+	return error_last(dev->env, ret) ? 0 : -ENOENT;
+}
+
 int e4_blockdev_window(
 	struct e4_blockdev *dev, uint64_t offset, uint64_t size, struct e4_blockdev **ret)
 {
