@@ -7,9 +7,6 @@
  *          scan meets either nothing of this transaction or a whole one. A commit block is never in flight with what it commits.
  * Uses:    log.c, blockdev.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "base/crc32c.h"
 #include "base/math.h"
 #include "base/mem.h"
@@ -17,25 +14,28 @@
 #include "format/features.h"
 #include "journal/journal_impl.h"
 
+#include <errno.h>
+#include <string.h>
+
 #define UUID_BYTES      16u
 #define CSUM_TAIL_BYTES 4u
 
 struct append {
 	struct journal *j;
 	tid_t tid;
-	uint32_t lblk;      /* where the staged blocks begin */
-	uint8_t *staged;    /* at most window_max blocks */
+	uint32_t lblk;   /* where the staged blocks begin */
+	uint8_t *staged; /* at most window_max blocks */
 	uint32_t count;
-	uint8_t *first;     /* the first block, held back */
+	uint8_t *first; /* the first block, held back */
 	uint32_t first_lblk;
-	uint32_t written;   /* blocks put so far, the first included */
+	uint32_t written; /* blocks put so far, the first included */
 };
 
 /* Tags that fit one descriptor block. */
 static uint32_t tags_per_block(const struct journal *j)
 {
 	uint32_t room = j->block_size - (uint32_t)sizeof(struct disk_jbd2_header) - UUID_BYTES -
-		(journal_has_block_csum(j) ? CSUM_TAIL_BYTES : 0);
+			(journal_has_block_csum(j) ? CSUM_TAIL_BYTES : 0);
 
 	return room / j->tag_bytes;
 }
@@ -47,7 +47,8 @@ static int write_staged(struct append *a)
 
 	while (done < a->count) {
 		uint32_t n = min_u32(a->count - done, j->last - a->lblk);
-		int err = journal_log_write(j, a->lblk, n, a->staged + (size_t)done * j->block_size, 0);
+		int err = journal_log_write(
+			j, a->lblk, n, a->staged + (size_t)done * j->block_size, 0);
 
 		if (err != 0)
 			return err;
@@ -110,7 +111,8 @@ static uint32_t logged_csum(const struct append *a, const void *data)
 	return crc32c(state, p + sizeof(zeros), j->block_size - sizeof(zeros));
 }
 
-static void put_tag(const struct append *a, uint8_t *raw, const struct journal_block *b, uint32_t flags)
+static void put_tag(
+	const struct append *a, uint8_t *raw, const struct journal_block *b, uint32_t flags)
 {
 	const struct journal *j = a->j;
 	uint32_t csum = journal_has_block_csum(j) ? logged_csum(a, b->data) : 0;
@@ -191,8 +193,8 @@ static void make_commit(struct append *a, uint8_t *block)
 	c->commit_nsec = be32_put(now.nsec);
 	/* v1: type, size and value 0 stand for "no checksum". */
 	if (journal_has_block_csum(j))
-		c->chksum[0] = be32_put(csum_jbd2_block(
-			j->seed, block, j->block_size, (uint32_t)offsetof(struct disk_jbd2_commit, chksum)));
+		c->chksum[0] = be32_put(csum_jbd2_block(j->seed, block, j->block_size,
+			(uint32_t)offsetof(struct disk_jbd2_commit, chksum)));
 }
 
 static int write_all(struct append *a, const struct journal_block *blocks, uint32_t count)
@@ -227,7 +229,8 @@ static int write_all(struct append *a, const struct journal_block *blocks, uint3
 	uint32_t commit_lblk = a->lblk == j->first ? j->last - 1 : a->lblk - 1;
 
 	make_commit(a, a->staged);
-	return journal_log_write(j, commit_lblk, 1, a->staged, E4_BLOCKDEV_PREFLUSH | E4_BLOCKDEV_FUA);
+	return journal_log_write(
+		j, commit_lblk, 1, a->staged, E4_BLOCKDEV_PREFLUSH | E4_BLOCKDEV_FUA);
 }
 
 /* How many blocks one transaction can hold, from an empty log on. */
@@ -243,13 +246,14 @@ uint32_t journal_capacity(const struct journal *j)
  * Log must be empty and its tail at (*head, tid) (journal_set_tail). On return the transaction is durable and *head is behind it.
  * count > 0; homes below 2^32 unless the journal has 64-bit tags. -ENOSPC before anything was written.
  */
-int journal_append(
-	struct journal *j, uint32_t *head, tid_t tid, const struct journal_block *blocks, uint32_t count)
+int journal_append(struct journal *j, uint32_t *head, tid_t tid, const struct journal_block *blocks,
+	uint32_t count)
 {
 	struct append a = {.j = j, .tid = tid, .lblk = *head};
 
 	if (count > journal_capacity(j))
-		return fail(j->env, E4_WHY_JOURNAL_FULL, .found = count, .expected = journal_capacity(j));
+		return fail(j->env, E4_WHY_JOURNAL_FULL, .found = count,
+			.expected = journal_capacity(j));
 	for (uint32_t i = 0; i < count; i++) {
 		if (blocks[i].home > UINT32_MAX && (j->incompat & JBD2_INCOMPAT_64BIT) == 0)
 			return fail(j->env, E4_WHY_JOURNAL_NARROW, .block = blocks[i].home);

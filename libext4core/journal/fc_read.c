@@ -6,15 +6,15 @@
  * Always:  a record lies inside its block and has a length its tag allows before anybody looks at its value.
  * Uses:    log.c.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "base/crc32c.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "format/features.h"
 #include "format/inode.h"
 #include "journal/journal_impl.h"
+
+#include <errno.h>
+#include <string.h>
 
 #define TL_BYTES ((uint32_t)sizeof(struct disk_fc_tl))
 
@@ -23,9 +23,9 @@ struct fc_scan {
 	tid_t expected;
 	uint32_t crc;
 	bool head_seen;
-	uint8_t *out;       /* records, without HEAD, PAD and TAIL */
+	uint8_t *out; /* records, without HEAD, PAD and TAIL */
 	uint32_t out_size, out_len, good_len;
-	uint32_t commits;   /* good ones */
+	uint32_t commits; /* good ones */
 };
 
 enum fc_step {
@@ -78,7 +78,8 @@ static int scan_tail(struct fc_scan *s, const uint8_t *record, enum fc_step *ret
 		/* Behind a good commit it is one that was being written; the first must be good, as Linux has it. */
 		if (s->commits > 0)
 			return 0;
-		return fail(s->j->env, E4_WHY_FC_CSUM, .found = le32_at(record + TL_BYTES + 4), .expected = crc);
+		return fail(s->j->env, E4_WHY_FC_CSUM, .found = le32_at(record + TL_BYTES + 4),
+			.expected = crc);
 	}
 	s->good_len = s->out_len;
 	s->commits++;
@@ -105,7 +106,8 @@ static int scan_record(struct fc_scan *s, const uint8_t *record, enum fc_step *r
 			return 0;
 		}
 		if (le32_at(record + TL_BYTES) != 0)
-			return fail(s->j->env, E4_WHY_FC_FEATURE, .found = le32_at(record + TL_BYTES));
+			return fail(
+				s->j->env, E4_WHY_FC_FEATURE, .found = le32_at(record + TL_BYTES));
 		s->head_seen = true;
 	} else if (tag != FC_PAD) {
 		keep(s, record, TL_BYTES + len);
@@ -155,7 +157,8 @@ static int scan_area(struct fc_scan *s)
 			break;
 	}
 	if (s->head_seen && s->good_len == 0 && s->commits == 0)
-		log_line(s->j->env, E4_LOG_WARN, "journal: a fast commit of transaction %u was not finished", s->expected);
+		log_line(s->j->env, E4_LOG_WARN,
+			"journal: a fast commit of transaction %u was not finished", s->expected);
 	return 0;
 }
 

@@ -22,10 +22,10 @@ struct journal_run_map {
 
 struct journal_config {
 	struct env *env;
-	struct e4_blockdev *log_dev;  /* holds the log: the volume's device, or the external journal's */
+	struct e4_blockdev *log_dev; /* holds the log: the volume's device, or the external journal's */
 	struct e4_blockdev *home_dev; /* where blocks belong */
 	uint32_t block_size;
-	uint64_t home_blocks;         /* blocks of the volume; a tag beyond is corruption */
+	uint64_t home_blocks;               /* blocks of the volume; a tag beyond is corruption */
 	const struct journal_run_map *runs; /* sorted by lblk, covering the log without gaps; copied */
 	uint32_t run_count;
 	bool external;
@@ -43,11 +43,11 @@ bool journal_is_empty(const struct journal *j); /* s_start == 0 */
 /* What a recovery did, and how far it came. */
 struct journal_recovery {
 	uint64_t transactions, blocks, revoked;
-	tid_t next_tid;      /* E: the first tid that is not committed */
-	uint32_t head;       /* log block after the last commit */
-	bool failed_commit;  /* a commit checksum failed in the middle: the kernel refuses the mount */
-	tid_t failed_tid;    /* of which transaction (also of one dropped silently, with async commits) */
-	int error;           /* first data-block checksum error met while replaying, else 0 */
+	tid_t next_tid;     /* E: the first tid that is not committed */
+	uint32_t head;      /* log block after the last commit */
+	bool failed_commit; /* a commit checksum failed in the middle: the kernel refuses the mount */
+	tid_t failed_tid; /* of which transaction (also of one dropped silently, with async commits) */
+	int error;        /* first data-block checksum error met while replaying, else 0 */
 };
 
 /* SCAN, REVOKE, REPLAY into home_dev. Idempotent. Does not touch the log. Ends as format/journal.md "Recovery" says. */
@@ -56,7 +56,8 @@ int journal_replay(struct journal *j, struct journal_recovery *ret) E4_MUST_CHEC
 int journal_scan(struct journal *j, struct journal_recovery *ret) E4_MUST_CHECK;
 
 /* The fast-commit area, valid records up to the last good TAIL of tid `expected`: concatenated into one buffer of records (tag, len, value). */
-int journal_fc_read(struct journal *j, tid_t expected, uint8_t **ret_records, uint32_t *ret_len) E4_MUST_CHECK;
+int journal_fc_read(
+	struct journal *j, tid_t expected, uint8_t **ret_records, uint32_t *ret_len) E4_MUST_CHECK;
 
 /* Moves the tail: the log now begins, empty, at `head` with tid `tid`. FUA. Fast commits of that tid stay valid. */
 int journal_set_tail(struct journal *j, uint32_t head, tid_t tid) E4_MUST_CHECK;
@@ -67,8 +68,10 @@ struct journal_block {
 	pblk_t home;
 	const void *data;
 };
-int journal_append(struct journal *j, uint32_t *head, tid_t tid, const struct journal_block *blocks, uint32_t count) E4_MUST_CHECK;
+int journal_append(struct journal *j, uint32_t *head, tid_t tid, const struct journal_block *blocks,
+	uint32_t count) E4_MUST_CHECK;
 /* The log is empty: s_start 0, next tid after `last_tid`, fast-commit bit cleared, head kept. FUA. errno_value is stored as s_errno. */
-int journal_set_empty(struct journal *j, tid_t last_tid, uint32_t head, int errno_value) E4_MUST_CHECK;
+int journal_set_empty(
+	struct journal *j, tid_t last_tid, uint32_t head, int errno_value) E4_MUST_CHECK;
 
 #endif

@@ -7,7 +7,8 @@
 #include "journal/journal.h"
 
 #define JOURNAL_WINDOW_BYTES (1u << 20) /* largest read, and largest write, of the log */
-#define JOURNAL_JUMP_BYTES   (1u << 16) /* read after a jump, where little of what follows may be wanted */
+#define JOURNAL_JUMP_BYTES                                                                         \
+	(1u << 16) /* read after a jump, where little of what follows may be wanted */
 
 enum journal_csum {
 	JOURNAL_CSUM_NONE = 0,
@@ -31,18 +32,18 @@ struct revoke_table {
 struct journal {
 	struct env *env;
 	struct journal_config cfg;
-	struct journal_run_map *runs;      /* own copy, by log block */
-	struct journal_run_map *by_pblk;   /* the same by place on the volume; NULL for an external log */
-	struct disk_jbd2_super super;      /* as on the device */
+	struct journal_run_map *runs; /* own copy, by log block */
+	struct journal_run_map *by_pblk; /* the same by place on the volume; NULL for an external log */
+	struct disk_jbd2_super super; /* as on the device */
 	uint32_t super_lblk;
 	uint32_t block_size;
-	uint32_t total;                    /* log blocks the runs cover */
-	uint32_t maxlen, first, last;      /* the ring is [first, last) */
+	uint32_t total;               /* log blocks the runs cover */
+	uint32_t maxlen, first, last; /* the ring is [first, last) */
 	uint32_t compat, incompat;
 	enum journal_csum csum;
-	uint32_t seed;                     /* of v2 and v3 checksums */
+	uint32_t seed; /* of v2 and v3 checksums */
 	uint32_t tag_bytes;
-	uint8_t *window;                   /* JOURNAL_WINDOW_BYTES (or one block): [window_lblk, + window_count) */
+	uint8_t *window; /* JOURNAL_WINDOW_BYTES (or one block): [window_lblk, + window_count) */
 	uint32_t window_lblk, window_count, window_max;
 	struct revoke_table revokes;
 };
@@ -69,7 +70,8 @@ int journal_super_store(struct journal *j) E4_MUST_CHECK;
 int journal_log_init(struct journal *j) E4_MUST_CHECK;
 void journal_log_fini(struct journal *j);
 int journal_log_read(struct journal *j, uint32_t lblk, uint32_t count, void *buf) E4_MUST_CHECK;
-int journal_log_write(struct journal *j, uint32_t lblk, uint32_t count, const void *buf, uint32_t flags) E4_MUST_CHECK;
+int journal_log_write(struct journal *j, uint32_t lblk, uint32_t count, const void *buf,
+	uint32_t flags) E4_MUST_CHECK;
 /* One block through the read-ahead window; valid until the next call. */
 int journal_log_block(struct journal *j, uint32_t lblk, const uint8_t **ret) E4_MUST_CHECK;
 void journal_log_forget(struct journal *j);
@@ -79,7 +81,8 @@ bool journal_log_holds(const struct journal *j, uint64_t pblk);
 /* scan.c */
 bool journal_block_csum_ok(const struct journal *j, const uint8_t *block);
 /* 1 and a tag, 0 behind the last. *offset starts at sizeof(struct disk_jbd2_header). */
-int journal_tag_next(const struct journal *j, const uint8_t *block, uint32_t *offset, bool *last, struct journal_tag *ret);
+int journal_tag_next(const struct journal *j, const uint8_t *block, uint32_t *offset, bool *last,
+	struct journal_tag *ret);
 uint32_t journal_tag_count(const struct journal *j, const uint8_t *block);
 void journal_walk_start(const struct journal *j, struct journal_walk *w);
 /* The type of the next block of transaction w->tid and its bytes, passed; 0 where the log ends. */

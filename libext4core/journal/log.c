@@ -6,13 +6,13 @@
  * Always:  runs are sorted, leave no gap from block 0 on, and never wrap.
  * Uses:    blockdev.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/math.h"
 #include "base/mem.h"
 #include "journal/journal_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 static int cmp_pblk(const void *a, const void *b)
 {
@@ -32,7 +32,8 @@ int journal_log_init(struct journal *j)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < c->run_count; i++) {
 		if (c->runs[i].lblk != j->total || c->runs[i].len > UINT32_MAX - j->total)
-			return fail(j->env, E4_WHY_JOURNAL_HOLE, .found = c->runs[i].lblk, .expected = j->total);
+			return fail(j->env, E4_WHY_JOURNAL_HOLE, .found = c->runs[i].lblk,
+				.expected = j->total);
 		j->runs[i] = c->runs[i];
 		j->total += c->runs[i].len;
 	}
@@ -81,7 +82,8 @@ int journal_log_read(struct journal *j, uint32_t lblk, uint32_t count, void *buf
 		uint32_t run;
 		pblk_t pblk = locate(j, lblk, &run);
 		uint32_t n = min_u32(run, count);
-		int err = blockdev_read(j->cfg.log_dev, pblk * j->block_size, p, (uint64_t)n * j->block_size);
+		int err = blockdev_read(
+			j->cfg.log_dev, pblk * j->block_size, p, (uint64_t)n * j->block_size);
 
 		if (err != 0)
 			return err;
@@ -92,7 +94,8 @@ int journal_log_read(struct journal *j, uint32_t lblk, uint32_t count, void *buf
 	return 0;
 }
 
-int journal_log_write(struct journal *j, uint32_t lblk, uint32_t count, const void *buf, uint32_t flags)
+int journal_log_write(
+	struct journal *j, uint32_t lblk, uint32_t count, const void *buf, uint32_t flags)
 {
 	const uint8_t *p = buf;
 
@@ -101,8 +104,8 @@ int journal_log_write(struct journal *j, uint32_t lblk, uint32_t count, const vo
 		uint32_t run;
 		pblk_t pblk = locate(j, lblk, &run);
 		uint32_t n = min_u32(run, count);
-		int err = blockdev_write(
-			j->cfg.log_dev, pblk * j->block_size, p, (uint64_t)n * j->block_size, flags);
+		int err = blockdev_write(j->cfg.log_dev, pblk * j->block_size, p,
+			(uint64_t)n * j->block_size, flags);
 
 		if (err != 0)
 			return err;
@@ -123,7 +126,8 @@ int journal_log_block(struct journal *j, uint32_t lblk, const uint8_t **ret)
 {
 	if (lblk < j->window_lblk || lblk - j->window_lblk >= j->window_count) {
 		bool sequential = j->window_count > 0 && lblk == j->window_lblk + j->window_count;
-		uint32_t want = sequential ? j->window_max : max_u32(JOURNAL_JUMP_BYTES / j->block_size, 1);
+		uint32_t want = sequential ? j->window_max
+					   : max_u32(JOURNAL_JUMP_BYTES / j->block_size, 1);
 		uint32_t count = min_u32(min_u32(want, j->window_max), j->total - lblk);
 
 		j->window_count = 0;

@@ -6,10 +6,10 @@
  * Always:  the log itself is only read; running twice gives the same.
  * Uses:    scan.c, revoke.c, replay.c.
  */
-#include <string.h>
-
 #include "base/log.h"
 #include "journal/journal_impl.h"
+
+#include <string.h>
 
 static void start(const struct journal *j, struct journal_recovery *r)
 {
@@ -19,7 +19,8 @@ static void start(const struct journal *j, struct journal_recovery *r)
 	/* A clean log: the next transaction starts at the kept head, or at the beginning. */
 	r->next_tid = be32_get(j->super.sequence) + 1;
 	r->head = be32_get(j->super.head);
-	if (be32_get(j->super.header.blocktype) != JBD2_SUPER_V2 || r->head < j->first || r->head >= j->last)
+	if (be32_get(j->super.header.blocktype) != JBD2_SUPER_V2 || r->head < j->first ||
+		r->head >= j->last)
 		r->head = j->first;
 }
 
@@ -44,7 +45,8 @@ int journal_replay(struct journal *j, struct journal_recovery *ret)
 		err = journal_pass_replay(j, ret);
 	revoke_fini(j);
 	if (err == 0)
-		log_line(j->env, E4_LOG_INFO, "journal: replayed %llu transactions, %llu blocks, %llu revoked",
+		log_line(j->env, E4_LOG_INFO,
+			"journal: replayed %llu transactions, %llu blocks, %llu revoked",
 			(unsigned long long)ret->transactions, (unsigned long long)ret->blocks,
 			(unsigned long long)ret->revoked);
 	return err;

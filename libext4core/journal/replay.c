@@ -6,12 +6,12 @@
  * Always:  nothing is written outside the volume, nor into the log itself, whatever a tag says.
  * Uses:    scan.c, revoke.c, blockdev.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "format/csum.h"
 #include "journal/journal_impl.h"
+
+#include <errno.h>
+#include <string.h>
 
 struct replay {
 	struct journal_walk walk;
@@ -20,7 +20,8 @@ struct replay {
 	uint8_t *image; /* with the escape undone */
 };
 
-static bool data_csum_ok(const struct journal *j, const struct journal_tag *tag, tid_t tid, const uint8_t *data)
+static bool data_csum_ok(
+	const struct journal *j, const struct journal_tag *tag, tid_t tid, const uint8_t *data)
 {
 	if (!journal_has_block_csum(j))
 		return true;
@@ -32,7 +33,8 @@ static bool data_csum_ok(const struct journal *j, const struct journal_tag *tag,
 static int check_home(struct journal *j, uint64_t home)
 {
 	if (home >= j->cfg.home_blocks)
-		return fail(j->env, E4_WHY_JOURNAL_HOME, .found = home, .expected = j->cfg.home_blocks);
+		return fail(
+			j->env, E4_WHY_JOURNAL_HOME, .found = home, .expected = j->cfg.home_blocks);
 	if (journal_log_holds(j, home))
 		return fail(j->env, E4_WHY_JOURNAL_HOME_IN_LOG, .block = home);
 	return 0;
@@ -54,7 +56,8 @@ static int replay_block(struct journal *j, struct replay *p, const struct journa
 	if (err != 0)
 		return err;
 	if (!data_csum_ok(j, tag, p->walk.tid, data)) {
-		err = fail(j->env, E4_WHY_JOURNAL_DATA_CSUM, .block = tag->home, .found = p->walk.tid);
+		err = fail(
+			j->env, E4_WHY_JOURNAL_DATA_CSUM, .block = tag->home, .found = p->walk.tid);
 		if (!j->cfg.ignore_csum) {
 			if (p->r->error == 0)
 				p->r->error = err;
@@ -99,7 +102,8 @@ static int pass(struct journal *j, struct replay *p)
 		if (type < 0)
 			return type;
 		if (type == 0)
-			return fail(j->env, E4_WHY_JOURNAL_CHANGED, .found = p->walk.tid, .expected = p->r->next_tid);
+			return fail(j->env, E4_WHY_JOURNAL_CHANGED, .found = p->walk.tid,
+				.expected = p->r->next_tid);
 		if (type == JBD2_DESCRIPTOR) {
 			memcpy(p->block, block, j->block_size);
 			err = replay_descriptor(j, p);

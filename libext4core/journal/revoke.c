@@ -6,11 +6,11 @@
  * Always:  at most three quarters of the slots are taken; the salt keeps a log from choosing collisions. So four million
  *          revokes cost as many steps (BUGS 51).
  */
-#include <errno.h>
-
 #include "base/mem.h"
 #include "format/features.h"
 #include "journal/journal_impl.h"
+
+#include <errno.h>
 
 #define SLOT_USED   0x80000000u
 #define FIRST_SLOTS 1024u

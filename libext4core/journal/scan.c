@@ -6,12 +6,12 @@
  * Always:  a walk passes at most as many blocks as the ring has, whatever the log says.
  * Uses:    log.c.
  */
-#include <errno.h>
-
 #include "base/crc32c.h"
 #include "format/csum.h"
 #include "format/features.h"
 #include "journal/journal_impl.h"
+
+#include <errno.h>
 
 #define UUID_BYTES      16u
 #define CSUM_TAIL_BYTES 4u
@@ -23,7 +23,7 @@ bool journal_block_csum_ok(const struct journal *j, const uint8_t *block)
 	uint32_t at = j->block_size - CSUM_TAIL_BYTES;
 
 	return !journal_has_block_csum(j) ||
-		be32_at(block + at) == csum_jbd2_block(j->seed, block, j->block_size, at);
+	       be32_at(block + at) == csum_jbd2_block(j->seed, block, j->block_size, at);
 }
 
 static void decode_tag(const struct journal *j, const uint8_t *raw, struct journal_tag *ret)
@@ -49,8 +49,8 @@ static void decode_tag(const struct journal *j, const uint8_t *raw, struct journ
 	ret->csum = be16_get(t->checksum);
 }
 
-int journal_tag_next(
-	const struct journal *j, const uint8_t *block, uint32_t *offset, bool *last, struct journal_tag *ret)
+int journal_tag_next(const struct journal *j, const uint8_t *block, uint32_t *offset, bool *last,
+	struct journal_tag *ret)
 {
 	uint32_t end = j->block_size - (journal_has_block_csum(j) ? CSUM_TAIL_BYTES : 0);
 
@@ -114,9 +114,9 @@ int journal_walk_next(struct journal *j, struct journal_walk *w, const uint8_t *
 
 struct scan {
 	struct journal_walk walk;
-	uint32_t crc;         /* v1: of the transaction so far */
-	bool suspect;         /* a block of this transaction has a wrong checksum */
-	bool broken;          /* async commit: a commit checksum failed; fatal if a commit follows */
+	uint32_t crc; /* v1: of the transaction so far */
+	bool suspect; /* a block of this transaction has a wrong checksum */
+	bool broken;  /* async commit: a commit checksum failed; fatal if a commit follows */
 	uint64_t commit_time; /* of the last valid transaction */
 	struct journal_recovery *r;
 };
@@ -133,7 +133,8 @@ static bool commit_block_ok(const struct journal *j, const uint8_t *block)
 	uint32_t state = csum_jbd2_block(j->seed, block, TORN_COMMIT_LEN, at);
 
 	for (uint32_t done = TORN_COMMIT_LEN; done < j->block_size;) {
-		uint32_t n = j->block_size - done < sizeof(zeros) ? j->block_size - done : (uint32_t)sizeof(zeros);
+		uint32_t n = j->block_size - done < sizeof(zeros) ? j->block_size - done
+								  : (uint32_t)sizeof(zeros);
 
 		state = crc32c(state, zeros, n);
 		done += n;
@@ -187,7 +188,8 @@ static int scan_commit(struct journal *j, struct scan *s, const uint8_t *block)
 	if (s->suspect) {
 		/* Blocks of an earlier lap that happen to carry this tid are older than what was committed since. */
 		if (time >= s->commit_time)
-			return fail(j->env, E4_WHY_JOURNAL_BLOCK_CSUM, .found = s->walk.tid, .name = "before a newer commit");
+			return fail(j->env, E4_WHY_JOURNAL_BLOCK_CSUM, .found = s->walk.tid,
+				.name = "before a newer commit");
 		return 0;
 	}
 	if (s->broken) {

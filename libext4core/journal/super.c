@@ -6,14 +6,14 @@
  * Always:  ring borders lie inside the blocks that the runs cover, so that nobody checks them again.
  * Uses:    blockdev, through log.c.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "base/math.h"
 #include "base/mem.h"
 #include "format/csum.h"
 #include "format/features.h"
 #include "journal/journal_impl.h"
+
+#include <errno.h>
+#include <string.h>
 
 bool journal_has_block_csum(const struct journal *j)
 {
@@ -33,7 +33,8 @@ static int check_features(struct journal *j)
 
 	if ((j->incompat & ~(uint32_t)JBD2_INCOMPAT_KNOWN) != 0 || ro_compat != 0) {
 		return fail(j->env, E4_WHY_JOURNAL_FEATURE,
-			.found = ro_compat != 0 ? ro_compat : j->incompat, .expected = JBD2_INCOMPAT_KNOWN);
+			.found = ro_compat != 0 ? ro_compat : j->incompat,
+			.expected = JBD2_INCOMPAT_KNOWN);
 	}
 	j->csum = v3 != 0 ? JOURNAL_CSUM_V3 : v2 != 0 ? JOURNAL_CSUM_V2 : JOURNAL_CSUM_NONE;
 	if (v2 != 0 && v3 != 0)
@@ -56,7 +57,8 @@ static int check_csum(struct journal *j)
 	uint32_t expected = csum_jbd2_super(&j->super);
 
 	if (found != expected) {
-		int err = fail(j->env, E4_WHY_JOURNAL_SUPER_CSUM, .found = found, .expected = expected);
+		int err = fail(
+			j->env, E4_WHY_JOURNAL_SUPER_CSUM, .found = found, .expected = expected);
 
 		if (!j->cfg.ignore_csum)
 			return err;
@@ -98,7 +100,8 @@ static int decode(struct journal *j)
 	bool v2 = type == JBD2_SUPER_V2;
 
 	if (be32_get(s->header.magic) != JBD2_MAGIC)
-		return fail(j->env, E4_WHY_JOURNAL_MAGIC, .found = be32_get(s->header.magic), .expected = JBD2_MAGIC);
+		return fail(j->env, E4_WHY_JOURNAL_MAGIC, .found = be32_get(s->header.magic),
+			.expected = JBD2_MAGIC);
 	if (!v2 && type != JBD2_SUPER_V1)
 		return bad_super(j, "type", type, JBD2_SUPER_V2);
 	if (be32_get(s->blocksize) != j->block_size)
@@ -113,7 +116,8 @@ static int decode(struct journal *j)
 		if (err != 0)
 			return err;
 		if (be32_get(s->nr_users) > 1)
-			return fail(j->env, E4_WHY_JOURNAL_USERS, .found = be32_get(s->nr_users), .expected = 1);
+			return fail(j->env, E4_WHY_JOURNAL_USERS, .found = be32_get(s->nr_users),
+				.expected = 1);
 	}
 	j->tag_bytes = (uint32_t)sizeof(struct disk_jbd2_tag);
 	if (j->csum == JOURNAL_CSUM_V3) {

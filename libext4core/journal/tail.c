@@ -6,12 +6,12 @@
  * Always:  a store of the superblock is preceded by a flush and durable on return.
  * Uses:    super.c, log.c.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "base/mem.h"
 #include "format/features.h"
 #include "journal/journal_impl.h"
+
+#include <errno.h>
+#include <string.h>
 
 /*
  * Blocks at `head` that carry `tid` already are what a transaction left that was not finished. They end here, before an append could
