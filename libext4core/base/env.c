@@ -154,6 +154,15 @@ uint64_t env_mono_ns(struct env *env)
 	return (uint64_t)ts.sec * 1000000000u + ts.nsec;
 }
 
+void env_sleep_seconds(struct env *env, uint32_t seconds)
+{
+	struct timespec ts = {.tv_sec = seconds};
+
+	(void)env;
+	while (nanosleep(&ts, &ts) != 0 && errno == EINTR)
+		;
+}
+
 void env_random(struct env *env, void *buf, size_t len)
 {
 	env->hooks.random(env->hooks.ctx, buf, len);

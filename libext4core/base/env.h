@@ -35,6 +35,8 @@ void env_put(struct env *env);
 struct e4_timespec env_clock_wall(struct env *env);
 struct e4_timespec env_clock_mono(struct env *env);
 uint64_t env_mono_ns(struct env *env);
+/* The calling thread waits; signals do not shorten it. */
+void env_sleep_seconds(struct env *env, uint32_t seconds);
 void env_random(struct env *env, void *buf, size_t len);
 
 #endif

@@ -28,7 +28,7 @@ struct extent_piece {
 /* Finds the piece that covers lblk; a hole is a result too. Cached: no lock, no shared write, no memory. */
 int extent_lookup(struct inode *ip, lblk_t lblk, struct extent_piece *ret) E4_MUST_CHECK;
 /* Only what is cached: 1 found, 0 not cached. */
-int extent_lookup_cached(struct inode *ip, lblk_t lblk, struct extent_piece *ret);
+int extent_lookup_cached(struct inode *ip, lblk_t lblk, struct extent_piece *ret) E4_MUST_CHECK;
 /* Drops the decoded map (eviction, or the tree changed under recovery). No reader may be inside unless an epoch protects it. */
 void extent_map_drop(struct inode *ip);
 /* For inode_cache_ops. */

@@ -16,7 +16,7 @@ int file_read_exact(struct inode *ip, void *buf, uint64_t len, uint64_t offset) 
 /* The link's target into buf (at most size bytes, no NUL); returns its whole length. Encrypted: the no-key form. */
 int64_t file_readlink(struct inode *ip, char *buf, uint64_t size) E4_MUST_CHECK;
 /* For xattr_set_reader(). */
-int file_read_ea(struct inode *ea, void *buf, uint64_t len);
+int file_read_ea(struct inode *ea, void *buf, uint64_t len) E4_MUST_CHECK;
 /* fs-verity descriptor with signature: length, as much as fits. -ENODATA when the file has none. */
 int64_t file_verity_descriptor(struct inode *ip, void *buf, uint64_t size) E4_MUST_CHECK;
 int file_dax_map(struct inode *ip, uint64_t offset, uint64_t len, const void **ret,

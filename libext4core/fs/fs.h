@@ -22,6 +22,7 @@ struct e4_fs {
 	struct volume *vol;          /* [const] */
 	struct inode_cache *inodes;  /* [const] */
 	struct disk_super found;     /* [const] the superblock as it stood on the device */
+	uint64_t budget_before;      /* [const] the device's memory budget, to be restored */
 	bool read_only;              /* [const] */
 	bool trust_totals;           /* [const] the superblock's free counts are exact: the volume was clean */
 	_Atomic uint32_t dead;       /* [atomic] unmounted by force: calls answer -ESHUTDOWN */

@@ -6,9 +6,6 @@
  * Always:  nothing else is written before the block shows that nobody else has the volume; reads bypass every cache.
  *          Held only for the length of one recovery, far below the shortest check interval, so no updater runs.
  */
-#include <errno.h>
-#include <string.h>
-#include <time.h>
 
 #include "base/math.h"
 #include "format/csum.h"
@@ -56,10 +53,7 @@ static int mmp_write(struct volume *vol, struct e4_blockdev *dev, struct disk_mm
 /* Sleeps, reads again, and fails if anybody wrote meanwhile. */
 static int mmp_wait(struct volume *vol, struct e4_blockdev *dev, uint32_t seconds, uint32_t seq, struct disk_mmp *mmp)
 {
-	struct timespec ts = {.tv_sec = seconds};
-
-	while (nanosleep(&ts, &ts) != 0 && errno == EINTR)
-		;
+	env_sleep_seconds(vol->env, seconds);
 	int r = mmp_read(vol, dev, mmp);
 	if (r < 0)
 		return r;

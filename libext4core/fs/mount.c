@@ -192,6 +192,7 @@ static void teardown(struct e4_fs *fs)
 	if (fs->journal != NULL)
 		blockdev_release(fs->journal);
 	blockdev_release(fs->dev);
+	env->mem.budget_bytes = fs->budget_before;
 	mem_free(env, fs, sizeof(*fs));
 	env_put(env);
 }
@@ -223,10 +224,17 @@ static int fs_new(struct e4_blockdev *dev, const struct e4_mount_options *opts, 
 		return fail(env, E4_WHY_MOUNT_NORECOVERY_RW, .found = opts->flags);
 	if (atomic_load(&dev->users) != 0)
 		return fail(env, E4_WHY_MOUNT_IN_USE, .found = atomic_load(&dev->users));
+	/* The budget is this mount's: it ends with it. */
+	uint64_t budget_before = env->mem.budget_bytes;
+	if (opts->memory_budget != 0)
+		env->mem.budget_bytes = opts->memory_budget;
 	struct e4_fs *fs = mem_zalloc(env, sizeof(*fs));
-	if (fs == NULL)
+	if (fs == NULL) {
+		env->mem.budget_bytes = budget_before;
 		return fail(env, E4_WHY_MOUNT_NOMEM, .expected = sizeof(*fs));
+	}
 	fs->env = env;
+	fs->budget_before = budget_before;
 	fs->dev = dev;
 	fs->journal = opts->journal;
 	atomic_store(&fs->refs, 1);
@@ -234,8 +242,6 @@ static int fs_new(struct e4_blockdev *dev, const struct e4_mount_options *opts, 
 	blockdev_hold(dev);
 	if (fs->journal != NULL)
 		blockdev_hold(fs->journal);
-	if (opts->memory_budget != 0)
-		env->mem.budget_bytes = opts->memory_budget;
 	*ret = fs;
 	return 0;
 }
