@@ -38,6 +38,12 @@ static inline uint32_t rmw_sub_u32(_Atomic uint32_t *p, uint32_t v)
 	return atomic_fetch_sub(p, v);
 }
 
+static inline uint64_t rmw_swap_u64(_Atomic uint64_t *p, uint64_t v)
+{
+	base_rmw_count++;
+	return atomic_exchange(p, v);
+}
+
 static inline bool rmw_cas_u64(_Atomic uint64_t *p, uint64_t *expected, uint64_t v)
 {
 	base_rmw_count++;

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/atomic.h"
 #include "base/bits.h"
 #include "base/math.h"
 #include "format/csum.h"
@@ -125,8 +126,13 @@ static int check_desc_csum(struct volume *vol, group_t g, const struct disk_grou
 		want = csum_group_desc_crc16(vol->super.uuid, g, d, vol->desc_size);
 	if (want == le16_get(d->checksum))
 		return 0;
+	/* As in the kernel it forbids a writable mount and is only reported to a reader, who checks each position he follows. Once in a
+	 * row for one group: each inode of the group asks again. */
+	bool go_on = vol->opts.ignore_csum || vol->opts.read_only;
+	if (go_on && rmw_swap_u64(&vol->bad_desc_reported, (uint64_t)g + 1) == (uint64_t)g + 1)
+		return 0;
 	int r = fail(vol->env, E4_WHY_GROUP_CSUM, .block = g, .found = le16_get(d->checksum), .expected = want);
-	return vol->opts.ignore_csum ? 0 : r;
+	return go_on ? 0 : r;
 }
 
 static void decode(const struct volume *vol, const struct disk_group_desc *d, struct group_desc *ret)

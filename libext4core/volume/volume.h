@@ -63,6 +63,7 @@ struct volume {
 		uint32_t len;
 	} *journal_runs; /* sorted by pblk; NULL = none */
 	uint32_t journal_run_count, journal_run_capacity;
+	_Atomic uint64_t bad_desc_reported; /* [atomic] 1 + the group whose bad checksum was reported last */
 	void *owner; /* [const] the mount, opaque to the rooms below it */
 };
 
