@@ -384,6 +384,8 @@ int map_write(struct recovery *r, struct rinode *ri)
 {
 	int err = 0;
 
+	if (ri->map_changed && (ri->ip.flags & INODE_FL_EXTENTS) == 0)
+		return fail(r->env, E4_WHY_RECOVER_INDIRECT, .ino = ri->ip.ino);
 	if (ri->map_changed) {
 		err = normalise(r->env, &ri->map);
 		if (err == 0)

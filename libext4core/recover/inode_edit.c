@@ -9,6 +9,7 @@
 #include "base/math.h"
 #include "base/mem.h"
 #include "extent/extent.h"
+#include "format/csum.h"
 #include "recover/recover_impl.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@
 static void unhash(struct recovery *r, struct rinode *ri)
 {
 	list_del(&ri->hash);
+	extent_map_drop(&ri->ip);
 	map_fini(r->env, &ri->map);
 	inode_unload(&ri->ip);
 	mem_free(r->env, ri, sizeof(*ri));
@@ -85,6 +87,21 @@ int rinode_reload(struct recovery *r, inum_t ino, enum inode_purpose purpose, st
 void rinode_store(struct rinode *ri)
 {
 	inode_encode(&ri->ip, ri->raw);
+}
+
+void rinode_seal_raw(const struct recovery *r, inum_t ino, uint8_t *raw)
+{
+	struct disk_inode *di = (void *)raw;
+	bool has_hi;
+
+	if (!r->vol->csum)
+		return;
+	uint32_t seed = csum_inode_seed(r->vol->csum_seed, ino, le32_get(di->generation));
+	uint32_t csum = csum_inode(seed, raw, r->vol->inode_size, &has_hi);
+
+	di->checksum_lo = le16_put((uint16_t)csum);
+	if (has_hi)
+		di->checksum_hi = le16_put((uint16_t)(csum >> 16));
 }
 
 void rinodes_drop(struct recovery *r)

@@ -107,6 +107,8 @@ int rinode_get(struct recovery *r, inum_t ino, enum inode_purpose purpose,
 int rinode_reload(struct recovery *r, inum_t ino, enum inode_purpose purpose,
 	struct rinode **ret) E4_MUST_CHECK;
 void rinode_store(struct rinode *ri);
+/* The checksum of raw bytes that were put together by hand. */
+void rinode_seal_raw(const struct recovery *r, inum_t ino, uint8_t *raw);
 void rinodes_drop(struct recovery *r);
 bool rinode_has_map(const struct rinode *ri);
 /* Deletes: blocks, attributes, number. Changes nothing when it fails before the first change (*ret_changed). */
