@@ -101,7 +101,7 @@ static struct extent extent_of(uint64_t lba_size, uint64_t first, uint64_t count
 static int find_logical(struct e4_blockdev *dev, uint64_t base_lba, uint32_t number,
 	uint8_t *sector, struct extent *ret)
 {
-	uint64_t lba_size = lba_size_of(dev), at = base_lba;
+	uint64_t lba_size = lba_size_of(dev), at = base_lba, mark = base_lba;
 
 	for (uint32_t n = MBR_PRIMARIES + 1; n <= MBR_PRIMARIES + LOGICALS_MAX; n++) {
 		int r = blockdev_read(dev, at * lba_size, sector, MBR_SIZE);
@@ -119,6 +119,11 @@ static int find_logical(struct e4_blockdev *dev, uint64_t base_lba, uint32_t num
 		if (!is_extended(next.type) || le32_get(next.count_lbas) == 0)
 			return -ENOENT;
 		at = base_lba + le32_get(next.first_lba);
+		if (at == mark)
+			return fail(dev->env, E4_WHY_PART_CIRCLE, .block = at);
+		/* A mark at each power of two steps meets every circle that is not longer than the way to it. */
+		if (is_pow2_u64(n - MBR_PRIMARIES))
+			mark = at;
 	}
 	return -ENOENT;
 }
