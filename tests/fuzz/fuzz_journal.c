@@ -17,7 +17,7 @@ static void replay(struct env *env, struct e4_blockdev *log, struct e4_blockdev 
 {
 	const struct journal_run_map run = {.lblk = 0, .len = LOG_BLOCKS, .pblk = 0};
 	const struct journal_config config = {.env = env, .log_dev = log, .home_dev = home, .block_size = BLOCK, .home_blocks = HOME,
-		.runs = &run, .run_count = 1, .external = true, .ignore_csum = ignore_csum};
+		.runs = &run, .run_count = 1, .ignore_csum = ignore_csum};
 	struct journal_recovery rec;
 	struct journal *j;
 	uint8_t *records;
