@@ -8,6 +8,11 @@ from tap import Failure, Skip
 
 TIMEOUT = 60
 
+# A sanitizer's report must not look like an answer: its usual exit status is 1.
+ENVIRONMENT = {**os.environ, 'ASAN_OPTIONS': os.environ.get('ASAN_OPTIONS', '') + ':exitcode=99',
+               'UBSAN_OPTIONS': os.environ.get('UBSAN_OPTIONS', '') + ':exitcode=99:halt_on_error=1',
+               'TSAN_OPTIONS': os.environ.get('TSAN_OPTIONS', '') + ':exitcode=99'}
+
 
 def device(image, journal=None, **keys):
     """The image as CONTRACT.md writes a device; a bare path where nothing has to be added."""
@@ -36,11 +41,12 @@ class E4:
     def try_(self, *arguments, timeout=TIMEOUT):
         """Run a command; returns (status, output bytes, error text)."""
         try:
-            done = subprocess.run([self.path, *arguments], capture_output=True, stdin=subprocess.DEVNULL, timeout=timeout)
+            done = subprocess.run([self.path, *arguments], capture_output=True, stdin=subprocess.DEVNULL, timeout=timeout,
+                                  env=ENVIRONMENT)
         except subprocess.TimeoutExpired:
             raise Failure('e4 %s: no end after %d s' % (arguments[0], timeout)) from None
         said = done.stderr.decode('utf-8', 'backslashreplace').strip()
-        if done.returncode not in (0, 1):
+        if done.returncode not in (0, 1) or 'runtime error:' in said or 'Sanitizer' in said:
             raise Failure('e4 %s: status %d: %s' % (' '.join(map(str, arguments)), done.returncode, said[-3000:]))
         if done.returncode == 1 and not said:
             raise Failure('e4 %s: status 1 without a reason' % (arguments[0],))

@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import platform
+import shutil
 import sys
 import time
 
@@ -49,8 +50,17 @@ def cache_directory(full=False):
             digest.update(file.read())
     base = os.environ.get('E4_VOLUMES', '/var/tmp/ext4core-volumes')
     path = os.path.join(base, ('full-' if full else 'quick-') + digest.hexdigest()[:12])
-    os.makedirs(path, exist_ok=True)
+    if not os.path.isdir(path):
+        os.makedirs(path, exist_ok=True)
+        _prune(base)
     return path
+
+
+def _prune(base):
+    """Remove what sources of long ago left: nothing has been built there for a day."""
+    for entry in os.scandir(base):
+        if entry.is_dir() and time.time() - entry.stat().st_mtime > 86400:
+            shutil.rmtree(entry.path, ignore_errors=True)
 
 
 def format_volume(recipe, image, journal=None):
