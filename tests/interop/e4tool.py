@@ -62,8 +62,8 @@ class E4:
     def manifest(self, where, timeout=TIMEOUT):
         return self.run('manifest', where, timeout=timeout).decode('ascii')
 
-    def json(self, *arguments):
-        return json.loads(self.run(*arguments))
+    def json(self, command, *arguments):
+        return json.loads(self.run(command, '--json', *arguments))
 
     def has(self, command):
         """Whether this build knows a command at all (status 2 is usage)."""
