@@ -1,8 +1,8 @@
 /*
  * extent.h - the face of the extent room: from logical to physical blocks, for extent trees and indirect maps alike.
  *
- * The unit of caching is the whole leaf, decoded once, immutable, 16 bytes an extent; the decoded tree mirrors the one on disk, so a
- * lookup is a binary search per level and takes no lock. A node is published in its parent by one atomic store, only when complete
+ * The unit of caching is the whole leaf, decoded once, immutable, 12 bytes an extent and a quarter for the search; the decoded tree
+ * mirrors the one on disk, so a lookup is a search per level and takes no lock. A node is published in its parent by one atomic store, only when complete
  * and checked: headers, order, bounds, checksum, and that no block belongs to the volume's own metadata.
  */
 #ifndef EXTENT_EXTENT_H
@@ -25,16 +25,24 @@ struct extent_piece {
 	pblk_t pblk;  /* 0 for a hole */
 };
 
-/* Finds the piece that covers lblk; a hole is a result too. Cached: no lock, no shared write, no memory. */
+/*
+ * Finds the piece that covers lblk (any of 32 bits: 2^32-1, which no file has, lies in the last hole); a hole is a result too. A hole is
+ * whole within its leaf, and may be followed by another. Cached: no lock, no shared write, no memory. An inode that has no
+ * blocks (inline data, fast symlink, device) is the caller's mistake: -EINVAL.
+ */
 int extent_lookup(struct inode *ip, lblk_t lblk, struct extent_piece *ret) E4_MUST_CHECK;
 /* Only what is cached: 1 found, 0 not cached. */
 int extent_lookup_cached(struct inode *ip, lblk_t lblk, struct extent_piece *ret) E4_MUST_CHECK;
-/* Drops the decoded map (eviction, or the tree changed under recovery). No reader may be inside unless an epoch protects it. */
+/* Drops the decoded map (the tree changed). On a volume opened read-only nobody may be inside a lookup of this inode meanwhile; else
+ * readers are protected by their epoch sections. */
 void extent_map_drop(struct inode *ip);
 /* For inode_cache_ops. */
 void extent_evict(struct inode *ip);
 
-/* Calls fn for each block that the map itself uses (tree nodes, indirect blocks), then each data run, in order. For recovery and checks. */
+/*
+ * For recovery and checks: calls meta for each block that the map itself uses (tree nodes, indirect blocks), before what is below it is
+ * read, and run for each data run, in rising order. Either may be NULL. Stops at an answer that is not 0, and returns it.
+ */
 struct extent_visit {
 	int (*meta)(void *arg, pblk_t pblk);
 	int (*run)(void *arg, lblk_t lblk, uint32_t len, pblk_t pblk, bool unwritten);

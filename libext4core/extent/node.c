@@ -9,84 +9,93 @@
 
 #include "base/assert.h"
 #include "base/env.h"
+#include "base/math.h"
 
 #include <string.h>
 
 struct layout {
-	uint8_t levels;
-	uint16_t top_count;
-	uint16_t at[3]; /* units of 16 bytes */
+	uint32_t levels;
+	uint32_t count[3]; /* keys of a level, with its padding; [0] all of them */
+	size_t at[3];      /* bytes from the node */
 	size_t bytes;
 };
 
-/* The levels lie from the topmost down, so that what is looked at first is together with the header. */
+/* Sixteen keys under a sample are one cache line; the topmost level only fills its vectors. */
 static struct layout layout_of(uint32_t count, uint8_t depth)
 {
-	struct layout l = {.levels = 1};
-	uint32_t counts[3] = {count, 0, 0};
-	size_t at = sizeof(struct es_node);
+	struct layout l = {.levels = 1, .count = {count}};
+	size_t at = sizeof(struct es_node) + count * sizeof(uint64_t);
 
-	while (l.levels < 3 && counts[l.levels - 1] > NODE_FLAT_MAX) {
-		counts[l.levels] = (counts[l.levels - 1] - 1) / NODE_FAN + 1;
+	if (depth > 0)
+		at += count * sizeof(struct es_node *);
+	while (l.levels < 3 && l.count[l.levels - 1] > NODE_FLAT_MAX) {
+		l.count[l.levels] = (l.count[l.levels - 1] - 1) / NODE_FAN + 1;
 		l.levels++;
 	}
 	for (uint32_t level = l.levels; level-- > 0;) {
-		bool top = level + 1u == l.levels;
+		bool top = level + 1 == l.levels;
 
-		/* The 16 keys under a sample are one cache line. */
-		if (!top)
-			at = (at + E4_CACHE_LINE - 1) / E4_CACHE_LINE * E4_CACHE_LINE;
-		l.at[level] = (uint16_t)(at / 16);
-		at += sizeof(int32_t) * node_pad(counts[level], top ? 1 : 2);
+		l.count[level] = (uint32_t)round_up_u64(l.count[level], top ? 4 : NODE_FAN);
+		at = round_up_u64(at, top ? sizeof(node_vec) : E4_CACHE_LINE);
+		l.at[level] = at;
+		at += l.count[level] * sizeof(int32_t);
 	}
-	l.top_count = (uint16_t)node_pad(counts[l.levels - 1], 1);
-	l.bytes = at + sizeof(uint64_t) * count;
-	if (depth > 0)
-		l.bytes += sizeof(struct es_node *) * count;
+	l.bytes = at;
 	return l;
+}
+
+static void node_init(struct es_node *n, const struct layout *l)
+{
+	uint32_t top = l->levels - 1;
+
+	n->levels = (uint8_t)l->levels;
+	n->top_count = (uint16_t)l->count[top];
+	n->top_at = (uint16_t)(l->at[top] / 16);
+	n->middle_at = (uint16_t)(l->at[1] / 16);
+	n->keys_at = (uint16_t)(l->at[0] / 16);
+	for (uint32_t level = 0; level < l->levels; level++) {
+		int32_t *keys = (int32_t *)(void *)((char *)n + l->at[level]);
+
+		for (uint32_t i = 0; i < l->count[level]; i++)
+			keys[i] = NODE_KEY_UNUSED;
+	}
 }
 
 struct es_node *node_new(struct env *env, uint32_t count, uint8_t depth, lblk_t first, uint64_t end)
 {
-	_Static_assert(sizeof(struct es_node) % 16 == 0, "keys are compared as vectors");
 	struct layout l = layout_of(count, depth);
-	struct es_node *n = mem_alloc_aligned(env, l.bytes, E4_CACHE_LINE);
 
-	E4_ASSERT(count <= UINT16_MAX && l.bytes / 16 <= UINT16_MAX);
+	_Static_assert(sizeof(struct es_node) % sizeof(uint64_t) == 0, "values follow it");
+	E4_ASSERT(count <= UINT16_MAX && l.at[0] / 16 <= UINT16_MAX);
+	struct es_node *n = mem_alloc_aligned(env, l.bytes, E4_CACHE_LINE);
 	if (n == NULL)
 		return NULL;
 	memset(n, 0, l.bytes);
 	n->first = first;
 	n->end = end;
 	n->count = (uint16_t)count;
-	n->top_count = l.top_count;
 	n->depth = depth;
-	n->levels = l.levels;
-	memcpy(n->at, l.at, sizeof(n->at));
-	int32_t *keys = (int32_t *)(uintptr_t)node_level(n, n->levels - 1u);
-	const int32_t *keys_end = (const int32_t *)(const void *)node_values(n);
-	while (keys < keys_end)
-		*keys++ = NODE_KEY_UNUSED;
+	node_init(n, &l);
 	return n;
 }
 
 void node_set(struct es_node *n, uint32_t index, lblk_t key, uint64_t value)
 {
 	E4_ASSERT(index < n->count);
-	((int32_t *)(uintptr_t)node_level(n, 0))[index] = key_of(key);
-	((uint64_t *)(uintptr_t)node_values(n))[index] = value;
+	((int32_t *)(void *)((char *)n + (size_t)n->keys_at * 16))[index] = key_of(key);
+	((uint64_t *)(void *)(n + 1))[index] = value;
 }
 
 void node_finish(struct es_node *n)
 {
-	uint32_t count = n->count;
+	struct layout l = layout_of(n->count, n->depth);
 
-	for (uint32_t level = 1; level < n->levels; level++) {
-		const int32_t *below = node_level(n, level - 1);
-		int32_t *samples = (int32_t *)(uintptr_t)node_level(n, level);
+	for (uint32_t level = 1; level < l.levels; level++) {
+		const int32_t *below = (const int32_t *)(const void *)((const char *)n +
+								       l.at[level - 1]);
+		int32_t *samples = (int32_t *)(void *)((char *)n + l.at[level]);
 
-		count = (count - 1) / NODE_FAN + 1;
-		for (uint32_t i = 0; i < count; i++)
+		for (uint32_t i = 0; i * NODE_FAN < l.count[level - 1]; i++)
 			samples[i] = below[i * NODE_FAN];
 	}
 }

@@ -1,9 +1,9 @@
 /*
  * node.h - a decoded node of the map, inside the room: how it lies in memory and how it is searched.
  *
- * One allocation: this header, then the keys, then the values, then (in a node with children) their slots. Keys of more than
- * NODE_FLAT_MAX entries carry one or two levels of samples, every 16th key of the level below, so that a search
- * looks at two or three cache lines and branches nowhere. A run takes 12 bytes, as on disk; the samples add a quarter of one.
+ * One allocation: this header, the values, (in a node with children) their slots, then the keys. Keys of more than NODE_FLAT_MAX
+ * entries carry one or two levels of samples, every 16th key of the level below, so that a search looks at two or three cache
+ * lines and branches nowhere. A run takes 12 bytes, as on disk; the samples add a quarter of one.
  */
 #ifndef EXTENT_NODE_H
 #define EXTENT_NODE_H
@@ -25,10 +25,11 @@ struct es_node {
 	uint64_t end;       /* first block that does not belong to it; up to 2^32 */
 	lblk_t first;       /* first block that does */
 	uint16_t count;     /* entries: at most a block of pointers and one */
-	uint16_t top_count; /* keys of the topmost level, with its padding */
 	uint8_t depth;      /* 0: values are runs; else children */
 	uint8_t levels;     /* of keys: 1 to 3 */
-	uint16_t at[3]; /* where each level of keys begins, in units of 16 bytes from the node; [0] holds every key */
+	uint16_t top_count; /* keys of the topmost level, with its padding */
+	uint16_t top_at, middle_at,
+		keys_at; /* where levels begin, in units of 16 bytes from the node; keys hold every entry */
 };
 
 /* A run as 48 bits of block and the raw length of the disk, which tells unwritten from written. */
@@ -51,7 +52,7 @@ static inline uint32_t es_run_len(uint64_t run)
 {
 	uint32_t raw = (uint16_t)run;
 
-	return raw > EXTENT_LEN_MAX ? raw - EXTENT_LEN_MAX : raw;
+	return raw - (raw > EXTENT_LEN_MAX ? EXTENT_LEN_MAX : 0);
 }
 
 /* Keys are kept with the top bit inverted, so that signed comparison, which every processor has for vectors, orders them. */
@@ -67,63 +68,73 @@ static inline lblk_t key_lblk(int32_t key)
 
 #define NODE_KEY_UNUSED INT32_MAX /* of 2^32-1, which no extent begins at */
 
-static inline const int32_t *node_level(const struct es_node *n, uint32_t level)
+static inline const int32_t *node_at(const struct es_node *n, uint16_t at)
 {
-	return (const int32_t *)(const void *)((const char *)n + (size_t)n->at[level] * 16);
+	return (const int32_t *)(const void *)((const char *)n + (size_t)at * 16);
 }
 
 static inline lblk_t node_key(const struct es_node *n, uint32_t index)
 {
-	return key_lblk(node_level(n, 0)[index]);
-}
-
-static inline uint32_t node_pad(uint32_t count, uint32_t levels)
-{
-	uint32_t unit = levels > 1 ? NODE_FAN : 4;
-
-	return (count + unit - 1) / unit * unit;
+	return key_lblk(node_at(n, n->keys_at)[index]);
 }
 
 static inline const uint64_t *node_values(const struct es_node *n)
 {
-	return (const uint64_t *)(const void *)(node_level(n, 0) + node_pad(n->count, n->levels));
+	return (const uint64_t *)(const void *)(n + 1);
 }
 
 static inline _Atomic(struct es_node *) *node_children(struct es_node *n)
 {
-	return (_Atomic(struct es_node *) *)(void *)(uintptr_t)(node_values(n) + n->count);
+	return (_Atomic(struct es_node *) *)(void *)((uint64_t *)(void *)(n + 1) + n->count);
 }
 
-typedef int32_t node_vec __attribute__((vector_size(16)));
+/* Four keys at a time; each compiler has its processor's vectors for this, or does without. Bytes of memory may be anything. */
+typedef int32_t node_vec __attribute__((vector_size(16), may_alias));
 
-/* How many of the first `count` keys (a multiple of 4, 16-byte aligned) are <= key. */
-static inline uint32_t keys_up_to(const int32_t *keys, uint32_t count, int32_t key)
+static inline int32_t vec_sum(node_vec v)
+{
+	v += __builtin_shufflevector(v, v, 2, 3, 0, 1);
+	v += __builtin_shufflevector(v, v, 1, 0, 3, 2);
+	return v[0];
+}
+
+/* Which of NODE_FAN keys, the first of which is <= key, is the last that is. */
+static inline uint32_t search_fan(const int32_t *keys, node_vec key)
 {
 	const node_vec *v = (const node_vec *)(const void *)keys;
-	node_vec wanted = {key, key, key, key};
-	node_vec sum = {0, 0, 0, 0};
+	node_vec above = ((v[0] > key) + (v[1] > key)) + ((v[2] > key) + (v[3] > key));
 
-	for (uint32_t i = 0; i < count / 4; i++)
-		sum -= v[i] <= wanted;
-	return (uint32_t)(sum[0] + sum[1] + sum[2] + sum[3]);
+	return (uint32_t)((int32_t)NODE_FAN - 1 + vec_sum(above));
 }
 
-/* The entry that lblk (not 2^32-1) falls under: the last whose key is <= lblk; -1 when all are above. */
-static inline int64_t node_search(const struct es_node *n, lblk_t lblk)
+/* The same among `count` keys, a multiple of 4; UINT32_MAX when all are above. */
+static inline uint32_t search_top(const int32_t *keys, uint32_t count, node_vec key)
 {
-	int32_t key = key_of(lblk);
-	uint32_t level = n->levels - 1u;
-	/* The topmost level is so short that looking at all of it is quickest. */
-	int64_t index = (int64_t)keys_up_to(node_level(n, level), n->top_count, key) - 1;
+	const node_vec *v = (const node_vec *)(const void *)keys;
+	node_vec above = {0, 0, 0, 0};
 
-	if (index < 0)
-		return -1;
-	while (level > 0) {
-		level--;
+	for (uint32_t i = 0; i < count / 4; i++)
+		above += v[i] > key;
+	return (uint32_t)((int32_t)count - 1 + vec_sum(above));
+}
+
+#define NODE_BEFORE_FIRST UINT32_MAX
+
+/* The entry that lblk (not 2^32-1) falls under: the last whose key is <= lblk; NODE_BEFORE_FIRST when all are above. */
+static inline uint32_t node_search(const struct es_node *n, lblk_t lblk)
+{
+	int32_t k = key_of(lblk);
+	node_vec key = {k, k, k, k};
+	uint32_t index = search_top(node_at(n, n->top_at), n->top_count, key);
+
+	if (n->levels == 1 || index == NODE_BEFORE_FIRST)
+		return index;
+	if (n->levels > 2) {
 		index *= NODE_FAN;
-		index += (int64_t)keys_up_to(node_level(n, level) + index, NODE_FAN, key) - 1;
+		index += search_fan(node_at(n, n->middle_at) + index, key);
 	}
-	return index;
+	index *= NODE_FAN;
+	return index + search_fan(node_at(n, n->keys_at) + index, key);
 }
 
 /* A node of `count` entries for blocks first..end-1, all keys unused, no children; NULL without memory. */

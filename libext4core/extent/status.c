@@ -48,20 +48,21 @@ static void set_hole(struct extent_piece *ret, uint64_t first, uint64_t end)
 	*ret = (struct extent_piece){.type = EXTENT_HOLE, .lblk = (lblk_t)first, .len = end - first};
 }
 
-/* The piece around lblk, from the run before it (if any) and the bounds of its node. */
+/*
+ * The piece around lblk, from the run before it and where the next begins. Whether it is the run or the hole behind it is a matter
+ * of masks: a branch that reads of a file with holes could not foretell costs more than the search.
+ */
 static inline void set_piece(
 	struct extent_piece *ret, lblk_t lblk, lblk_t key, uint64_t run, uint64_t next)
 {
 	uint32_t len = es_run_len(run);
+	uint64_t end = (uint64_t)key + len;
+	uint64_t hit = (uint64_t)0 - (lblk - key < len);
 
-	if (E4_LIKELY(lblk - key < len)) {
-		ret->type = es_run_unwritten(run) ? EXTENT_UNWRITTEN : EXTENT_MAPPED;
-		ret->lblk = key;
-		ret->len = len;
-		ret->pblk = es_run_pblk(run);
-		return;
-	}
-	set_hole(ret, (uint64_t)key + len, next);
+	ret->type = (enum extent_type)(hit & (EXTENT_MAPPED + es_run_unwritten(run)));
+	ret->lblk = (lblk_t)((hit & key) | (~hit & end));
+	ret->len = (hit & len) | (~hit & (next - end));
+	ret->pblk = hit & es_run_pblk(run);
 }
 
 /* 2^32-1 lies in no extent, and in the hole that ends every map. It is searched for as its neighbour. */
@@ -72,11 +73,9 @@ static inline lblk_t search_key(lblk_t lblk)
 
 static void leaf_piece(const struct es_node *leaf, lblk_t lblk, struct extent_piece *ret)
 {
-	int64_t index = node_search(leaf, search_key(lblk));
+	uint32_t i = node_search(leaf, search_key(lblk));
 
-	if (E4_LIKELY(index >= 0)) {
-		uint32_t i = (uint32_t)index;
-
+	if (E4_LIKELY(i != NODE_BEFORE_FIRST)) {
 		set_piece(ret, lblk, node_key(leaf, i), node_values(leaf)[i],
 			i + 1 < leaf->count ? node_key(leaf, i + 1) : leaf->end);
 		return;
@@ -84,31 +83,25 @@ static void leaf_piece(const struct es_node *leaf, lblk_t lblk, struct extent_pi
 	set_hole(ret, leaf->first, leaf->count > 0 ? node_key(leaf, 0) : leaf->end);
 }
 
-/* The root's words as one reader saw them. */
-struct root_view {
-	int32_t index; /* of the entry; -1 before the first */
-	lblk_t key[EXTENT_ROOT_ENTRIES + 1];
-	uint64_t value;
-};
-
-static inline uint64_t root_next(const struct root_view *v)
+/* How many of the root's keys are <= lblk. */
+static inline uint32_t root_count_up_to(struct es_map *es, lblk_t lblk)
 {
-	lblk_t next = v->key[v->index + 1];
+	lblk_t wanted = search_key(lblk);
 
-	return next == ROOT_KEY_UNUSED ? EXTENT_END : next;
+	_Static_assert(EXTENT_ROOT_ENTRIES == 4, "four comparisons");
+	uint32_t a = atomic_load_explicit(&es->key[0], memory_order_acquire) <= wanted;
+	uint32_t b = atomic_load_explicit(&es->key[1], memory_order_acquire) <= wanted;
+	uint32_t c = atomic_load_explicit(&es->key[2], memory_order_acquire) <= wanted;
+	uint32_t d = atomic_load_explicit(&es->key[3], memory_order_acquire) <= wanted;
+	return (a + b) + (c + d);
 }
 
-static inline void root_search(struct es_map *es, lblk_t lblk, struct root_view *v)
+/* Where the entry behind the first `count` begins. */
+static inline uint64_t root_next(struct es_map *es, uint32_t count)
 {
-	int32_t count = 0;
+	lblk_t next = atomic_load_explicit(&es->key[count], memory_order_acquire);
 
-	for (uint32_t i = 0; i < EXTENT_ROOT_ENTRIES; i++) {
-		v->key[i] = atomic_load_explicit(&es->key[i], memory_order_acquire);
-		count += v->key[i] <= search_key(lblk);
-	}
-	v->key[EXTENT_ROOT_ENTRIES] = ROOT_KEY_UNUSED;
-	v->index = count - 1;
-	v->value = count > 0 ? atomic_load_explicit(&es->value[count - 1], memory_order_acquire) : 0;
+	return next == ROOT_KEY_UNUSED ? EXTENT_END : next;
 }
 
 static inline bool state_is_still(struct es_map *es, uint32_t state)
@@ -120,16 +113,32 @@ static inline bool state_is_still(struct es_map *es, uint32_t state)
 static inline bool find_in_root(
 	struct es_map *es, uint32_t state, lblk_t lblk, struct extent_piece *ret)
 {
-	struct root_view v;
+	uint32_t count = root_count_up_to(es, lblk);
+	uint64_t next = root_next(es, count);
 
-	root_search(es, lblk, &v);
-	if (!state_is_still(es, state))
-		return false;
-	if (E4_LIKELY(v.index >= 0))
-		set_piece(ret, lblk, v.key[v.index], v.value, root_next(&v));
-	else
-		set_hole(ret, 0, root_next(&v));
-	return true;
+	if (E4_UNLIKELY(count == 0)) {
+		set_hole(ret, 0, next);
+		return state_is_still(es, state);
+	}
+	lblk_t key = atomic_load_explicit(&es->key[count - 1], memory_order_acquire);
+	uint64_t run = atomic_load_explicit(&es->value[count - 1], memory_order_acquire);
+	set_piece(ret, lblk, key, run, next);
+	return state_is_still(es, state);
+}
+
+/* The place of the root's child that lblk lies under; false when the map is no longer the one of `state`. */
+static bool root_child_place(
+	struct inode *ip, uint32_t state, uint32_t count, struct extent_place *ret)
+{
+	struct es_map *es = &ip->es;
+
+	*ret = (struct extent_place){
+		.pblk = atomic_load_explicit(&es->value[count - 1], memory_order_acquire),
+		.depth = extent_child_depth(ip, STATE_DEPTH(state), count - 1),
+		.first = atomic_load_explicit(&es->key[count - 1], memory_order_acquire),
+		.end = root_next(es, count),
+	};
+	return state_is_still(es, state);
 }
 
 /* From a node downward: inside an epoch section, or with es.lock held. */
@@ -137,13 +146,12 @@ static enum found find_below(const struct inode *ip, struct es_node *n, lblk_t l
 	struct extent_piece *ret, struct gap *gap)
 {
 	while (n->depth > 0) {
-		int64_t index = node_search(n, search_key(lblk));
+		uint32_t i = node_search(n, search_key(lblk));
 
 		/* A child's first key is its parent's, and the root is searched before: nothing can lie before the first. */
-		E4_ASSERT(index >= 0);
-		uint32_t i = (uint32_t)index;
+		E4_ASSERT(i < n->count);
 		struct es_node *child = atomic_load(&node_children(n)[i]);
-		if (E4_UNLIKELY(child == NULL)) {
+		if (child == NULL) {
 			gap->place = extent_child_place(ip, n, i);
 			if (gap->place.pblk != NODE_HOLE)
 				return FOUND_GAP;
@@ -161,39 +169,67 @@ static enum found find_in_tree(
 	struct inode *ip, lblk_t lblk, struct extent_piece *ret, struct gap *gap)
 {
 	struct es_map *es = &ip->es;
-	struct root_view v;
+	uint32_t state = atomic_load_explicit(&es->state, memory_order_acquire);
 	struct es_node *child = NULL;
 
-	gap->state = atomic_load_explicit(&es->state, memory_order_acquire);
-	if (STATE_KIND(gap->state) != ES_TREE)
+	if (STATE_KIND(state) != ES_TREE)
 		return FOUND_GAP;
-	root_search(es, lblk, &v);
-	if (v.index >= 0)
-		child = atomic_load(&es->child[v.index]);
-	if (!state_is_still(es, gap->state)) {
-		gap->state = ES_NONE;
+	uint32_t count = root_count_up_to(es, lblk);
+	if (count == 0) {
+		set_hole(ret, 0, root_next(es, 0));
+		return state_is_still(es, state) ? FOUND_PIECE : FOUND_GAP;
+	}
+	child = atomic_load(&es->child[count - 1]);
+	if (!root_child_place(ip, state, count, &gap->place))
 		return FOUND_GAP;
-	}
-	if (v.index < 0) {
-		set_hole(ret, 0, root_next(&v));
-		return FOUND_PIECE;
-	}
-	if (E4_LIKELY(child != NULL))
+	gap->state = state;
+	if (child != NULL)
 		return find_below(ip, child, lblk, ret, gap);
-	gap->place = (struct extent_place){
-		.pblk = v.value,
-		.depth = extent_child_depth(ip, STATE_DEPTH(gap->state), (uint32_t)v.index),
-		.first = v.key[v.index],
-		.end = root_next(&v),
-	};
 	if (gap->place.pblk != NODE_HOLE)
 		return FOUND_GAP;
 	set_hole(ret, gap->place.first, gap->place.end);
 	return FOUND_PIECE;
 }
 
-static inline enum found find_cached(struct inode *ip, struct context *ctx, lblk_t lblk,
-	struct extent_piece *ret, struct gap *gap)
+/* The whole way down where every node is there, which is nearly always. Like find_in_tree(), which finds out why when it is not. */
+static inline bool descend(struct es_map *es, uint32_t state, lblk_t lblk, struct extent_piece *ret)
+{
+	lblk_t wanted = search_key(lblk);
+	uint32_t count = root_count_up_to(es, lblk);
+
+	if (E4_UNLIKELY(count == 0))
+		return false;
+	struct es_node *n = atomic_load(&es->child[count - 1]);
+	if (E4_UNLIKELY(n == NULL) || !state_is_still(es, state))
+		return false;
+	while (n->depth > 0) {
+		n = atomic_load(&node_children(n)[node_search(n, wanted)]);
+		if (E4_UNLIKELY(n == NULL))
+			return false;
+	}
+	leaf_piece(n, lblk, ret);
+	return true;
+}
+
+/*
+ * While a volume is mounted read-only no map is dropped under a reader (recovery is over before anybody is let in, eviction waits for
+ * the last holder), so readers need not say where they are: that store is a third of a lookup.
+ */
+static inline void section_enter(struct inode *ip, struct context *ctx)
+{
+	if (!ip->vol->opts.read_only)
+		epoch_enter(ctx, &ip->vol->env->epochs);
+}
+
+static inline void section_leave(struct inode *ip, struct context *ctx)
+{
+	if (!ip->vol->opts.read_only)
+		epoch_leave(ctx);
+}
+
+/* Every case; says what is missing. */
+static __attribute__((noinline)) enum found find_cached(struct inode *ip, struct context *ctx,
+	lblk_t lblk, struct extent_piece *ret, struct gap *gap)
 {
 	uint32_t state = atomic_load_explicit(&ip->es.state, memory_order_acquire);
 	enum found found = FOUND_GAP;
@@ -205,15 +241,35 @@ static inline enum found find_cached(struct inode *ip, struct context *ctx, lblk
 			found = FOUND_PIECE;
 		break;
 	case ES_TREE:
-		epoch_enter(ctx, &ip->vol->env->epochs);
+		section_enter(ip, ctx);
 		found = find_in_tree(ip, lblk, ret, gap);
-		epoch_leave(ctx);
+		section_leave(ip, ctx);
 		break;
 	case ES_INLINE:
 		found = FOUND_NO_MAP;
 		break;
 	case ES_NONE:
 		break;
+	}
+	return found;
+}
+
+/* The frequent cases. */
+static inline bool find_quickly(
+	struct inode *ip, struct context *ctx, lblk_t lblk, struct extent_piece *ret)
+{
+	uint32_t state = atomic_load_explicit(&ip->es.state, memory_order_acquire);
+	bool found = false;
+
+	if (STATE_KIND(state) == ES_LEAF)
+		return find_in_root(&ip->es, state, lblk, ret);
+	if (STATE_KIND(state) == ES_TREE) {
+		section_enter(ip, ctx);
+		/* Loaded again: what was there before the section may be gone by now. */
+		state = atomic_load_explicit(&ip->es.state, memory_order_acquire);
+		if (STATE_KIND(state) == ES_TREE)
+			found = descend(&ip->es, state, lblk, ret);
+		section_leave(ip, ctx);
 	}
 	return found;
 }
@@ -243,6 +299,7 @@ static void publish_root(struct es_map *es, enum es_kind kind, const struct es_n
 		atomic_store_explicit(&es->key[i], key, memory_order_release);
 		atomic_store_explicit(&es->value[i], value, memory_order_release);
 	}
+	atomic_store_explicit(&es->key[EXTENT_ROOT_ENTRIES], ROOT_KEY_UNUSED, memory_order_release);
 	if (kind == ES_LEAF)
 		es_account(es, 0, count);
 	atomic_store(&es->state, STATE_DROPS(state) | (uint32_t)depth << 2 | (uint32_t)kind);
@@ -270,26 +327,24 @@ static _Atomic(struct es_node *) *empty_slot(struct inode *ip, const struct exte
 {
 	struct es_map *es = &ip->es;
 	uint32_t state = atomic_load_explicit(&es->state, memory_order_relaxed);
-	struct root_view v;
+	struct extent_place at;
 
 	if (STATE_KIND(state) != ES_TREE)
 		return NULL;
-	root_search(es, place->first, &v);
-	if (v.index < 0)
+	uint32_t count = root_count_up_to(es, place->first);
+	if (count == 0 || !root_child_place(ip, state, count, &at))
 		return NULL;
-	_Atomic(struct es_node *) *slot = &es->child[v.index];
-	uint8_t depth = extent_child_depth(ip, STATE_DEPTH(state), (uint32_t)v.index);
-	uint64_t pblk = v.value;
+	_Atomic(struct es_node *) *slot = &es->child[count - 1];
 	for (struct es_node *n; (n = atomic_load_explicit(slot, memory_order_relaxed)) != NULL;) {
-		int64_t index = n->depth > place->depth ? node_search(n, place->first) : -1;
+		uint32_t index = n->depth > place->depth ? node_search(n, place->first)
+							 : NODE_BEFORE_FIRST;
 
-		if (index < 0)
+		if (index == NODE_BEFORE_FIRST)
 			return NULL;
 		slot = &node_children(n)[index];
-		depth = extent_child_depth(ip, n->depth, (uint32_t)index);
-		pblk = node_values(n)[index];
+		at = extent_child_place(ip, n, index);
 	}
-	return depth == place->depth && pblk == place->pblk ? slot : NULL;
+	return at.depth == place->depth && at.pblk == place->pblk ? slot : NULL;
 }
 
 static int fill_node(struct inode *ip, const struct gap *gap)
@@ -315,19 +370,20 @@ static int fill_node(struct inode *ip, const struct gap *gap)
 }
 
 /* Reads what the descent missed, a node at a time, until it does not. */
-static __attribute__((noinline)) int lookup_filling(struct inode *ip, struct context *ctx,
-	lblk_t lblk, struct extent_piece *ret, struct gap *gap)
+static __attribute__((noinline)) int lookup_filling(
+	struct inode *ip, struct context *ctx, lblk_t lblk, struct extent_piece *ret)
 {
-	enum found found = FOUND_GAP;
+	struct gap gap;
+	enum found found = find_cached(ip, ctx, lblk, ret, &gap);
 
 	for (int turn = 0; turn < LOOKUP_TURNS_MAX && found == FOUND_GAP; turn++) {
-		bool has_root = STATE_KIND(gap->state) == ES_TREE;
-		int r = has_root ? fill_node(ip, gap) : fill_root(ip);
+		bool has_root = STATE_KIND(gap.state) == ES_TREE;
+		int r = has_root ? fill_node(ip, &gap) : fill_root(ip);
 
 		if (r < 0)
 			return r;
 		context_count(&ctx->count.map_misses, has_root);
-		found = find_cached(ip, ctx, lblk, ret, gap);
+		found = find_cached(ip, ctx, lblk, ret, &gap);
 	}
 	if (found == FOUND_NO_MAP)
 		return fail(ip->vol->env, E4_WHY_EXTENT_NO_MAP, .ino = ip->ino, .found = ip->mode);
@@ -339,14 +395,13 @@ static __attribute__((noinline)) int lookup_filling(struct inode *ip, struct con
 int extent_lookup(struct inode *ip, lblk_t lblk, struct extent_piece *ret)
 {
 	struct context *ctx = context_get(ip->vol->env);
-	struct gap gap;
 
 	if (E4_UNLIKELY(ctx == NULL))
 		return -ENOMEM;
 	context_count(&ctx->count.map_lookups, 1);
-	if (E4_LIKELY(find_cached(ip, ctx, lblk, ret, &gap) == FOUND_PIECE))
+	if (E4_LIKELY(find_quickly(ip, ctx, lblk, ret)))
 		return 0;
-	return lookup_filling(ip, ctx, lblk, ret, &gap);
+	return lookup_filling(ip, ctx, lblk, ret);
 }
 
 int extent_lookup_cached(struct inode *ip, lblk_t lblk, struct extent_piece *ret)
