@@ -352,9 +352,10 @@ def expectation(dirty, directory):
         return Expectation(by_kernel or by_fsck, remarks, trusted=by_kernel == by_fsck)
     truth = Expectation(dirty.live, remarks, masked=True, settled=bool(by_kernel or by_fsck))
     for who, seen in (('kernel', by_kernel), ('e2fsck', by_fsck)):
-        if seen and truth.difference(seen):
+        parts = Expectation(dirty.live, [], masked=True).difference(seen) if seen else None
+        if parts:
             truth.others[who] = seen
-            remarks.append('fast commits, %s is wrong about the tree before the crash: %s' % (who, truth.difference(seen)))
+            remarks.append('fast commits, %s is wrong about the tree before the crash: %s' % (who, parts))
     return truth
 
 

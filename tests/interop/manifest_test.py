@@ -50,7 +50,7 @@ def _reading_commands(e4, volume, work):
         raise Failure('readlink %r: %r' % (link, target))
     yield 'readlink'
     for command in (('info', where), ('info', '--json', where), ('ls', '-laR', where, '/'), ('tree', where), ('stat', where, path),
-                    ('map', where, path), ('manifest', where, b'/sizes'), ('df', where), ('du', where, '/')):
+                    ('map', where, path), ('manifest', where, b'/times'), ('df', where), ('du', where, '/')):
         e4.run(*command)
         yield command[0]
     named = next((fields for fields in files if fields[0].startswith('/xattrs/user.all')), None)
@@ -107,7 +107,7 @@ def _our_map(pieces):
 
 
 def _compare_stat(e4, where, root, path):
-    real, ours = os.lstat(root + b'/' + path), e4.json('stat', where, b'/' + path)
+    real, ours = os.lstat(root + b'/' + path), e4.json('stat', '--json', where, b'/' + path)
     pairs = [('ino', real.st_ino), ('mode', '%o' % stat.S_IMODE(real.st_mode)), ('uid', real.st_uid), ('gid', real.st_gid),
              ('nlink', real.st_nlink), ('size', real.st_size), ('blocks', real.st_blocks)]
     pairs += [(name, '%d.%09d' % divmod(value, 10**9)) for name, value in
@@ -140,7 +140,7 @@ def same_details(e4, volume):
             if expected is None:
                 continue
             maps += 1
-            seen = _our_map(e4.json('map', where, b'/' + path))
+            seen = _our_map(e4.json('map', '--json', where, b'/' + path))
             if seen != expected:
                 first = next((pair for pair in zip(expected, seen) if pair[0] != pair[1]), (len(expected), len(seen)))
                 wrong.append('map %r: %d runs expected, %d seen; first difference %s' % (path, len(expected), len(seen), first))
