@@ -24,8 +24,8 @@ SCRIPT = '''
 writes() {{ cut -c1-200 /sys/block/${{1##*/}}/stat | tr -s ' ' | sed 's/^ //' | cut -d' ' -f5; }}
 look() {{                               # NAME BACKEND PATH
 	before=$(writes $3 2>/dev/null)
-	/sbin/e4 manifest $2$3 >/tmp/$1.seen 2>/tmp/$1.said; echo $? >/tmp/$1.status
-	/sbin/e4 info --json $2$3 >/tmp/$1.info 2>&1
+	/sbin/{e4} manifest $2$3 >/tmp/$1.seen 2>/tmp/$1.said; echo $? >/tmp/$1.status
+	/sbin/{e4} info --json $2$3 >/tmp/$1.info 2>&1
 	after=$(writes $3 2>/dev/null)
 	echo $((${{after:-0}} - ${{before:-0}})) >/tmp/$1.writes
 }}
@@ -109,10 +109,8 @@ def main():
         ready = ready_volume(volume)
         with open(dax, 'w') as file:
             file.write(FILL_DAX)
-        program = os.path.join(work, 'e4')
-        os.symlink(e4.path, program)
-        status, console, archive = guest.boot(SCRIPT.format(ready=READY), work, [volume],
-                                              [dax, *(os.path.join(guest.INTEROP, name) for name in SOURCES)], [program])
+        status, console, archive = guest.boot(SCRIPT.format(ready=READY, e4=os.path.basename(e4.path)), work, [volume],
+                                              [dax, *(os.path.join(guest.INTEROP, name) for name in SOURCES)], [e4.path])
         left = guest.archived(archive)
         if status or not left:
             plan.test('guest', _raise, Failure('it ended with %d:\n%s' % (status, console[-3000:])))
