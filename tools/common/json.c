@@ -9,6 +9,7 @@
 #include "common/text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 static void quoted(FILE *out, const uint8_t *p, size_t len)
@@ -108,6 +109,16 @@ void json_signed(struct json *j, const char *key, int64_t value)
 {
 	begin(j, key);
 	fprintf(j->out, "%" PRId64, value);
+}
+
+void json_real(struct json *j, const char *key, double value)
+{
+	begin(j, key);
+	if (isfinite(value)) {
+		fprintf(j->out, "%.6g", value);
+	} else {
+		fputs("null", j->out);
+	}
 }
 
 void json_bool(struct json *j, const char *key, bool value)

@@ -26,6 +26,8 @@ void json_text(struct json *j, const char *key, const char *text);
 void json_bytes(struct json *j, const char *key, const void *bytes, size_t len);
 void json_number(struct json *j, const char *key, uint64_t value);
 void json_signed(struct json *j, const char *key, int64_t value);
+/* Six significant digits; what is no number (NaN, infinity) becomes null. */
+void json_real(struct json *j, const char *key, double value);
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
 /* Ends the document with a newline. */
