@@ -250,7 +250,8 @@ E4_API int e4_blockdev_flush(struct e4_blockdev *dev);
  * @since 0.1
  * @source none; our own, in the shape of io_uring(7).
  */
-E4_API int e4_blockdev_submit(struct e4_blockdev *dev, struct e4_blockdev_request **reqs, uint32_t count);
+E4_API int e4_blockdev_submit(
+	struct e4_blockdev *dev, struct e4_blockdev_request **reqs, uint32_t count);
 
 /**
  * Collects finished requests of the calling thread.
@@ -266,7 +267,8 @@ E4_API int e4_blockdev_submit(struct e4_blockdev *dev, struct e4_blockdev_reques
  * @since 0.1
  * @source none; our own, in the shape of io_uring(7).
  */
-E4_API int e4_blockdev_reap(struct e4_blockdev *dev, struct e4_blockdev_request **ret, uint32_t min, uint32_t max);
+E4_API int e4_blockdev_reap(
+	struct e4_blockdev *dev, struct e4_blockdev_request **ret, uint32_t min, uint32_t max);
 
 /* Stacked devices. The lower one must outlive the upper; closing the upper leaves the lower open. */
 

@@ -144,7 +144,8 @@ void request_do(struct e4_blockdev *dev, struct e4_blockdev_request *req)
 /* What the caller got wrong: 0, or what goes into the request's result. */
 static int check_request(struct e4_blockdev *dev, const struct e4_blockdev_request *req)
 {
-	uint64_t len = req->len, sum = 0;
+	uint64_t len = req->len;
+	uint64_t sum = 0;
 
 	if (req->op == E4_BLOCKDEV_FLUSH)
 		return 0;

@@ -61,7 +61,7 @@ int blockdev_persist(struct e4_blockdev *dev, const void *addr, uint64_t len) E4
 int blockdev_geometry(struct e4_blockdev *dev, struct e4_geometry *ret) E4_MUST_CHECK;
 
 /* Opens a device specification (CONTRACT.md); flags of enum e4_blockdev_open_flags, opts complete. The device takes a reference of env. */
-int blockdev_open(struct env *env, const char *spec, uint32_t flags,
+int blockdev_open(struct env *env, const char *text, uint32_t flags,
 	const struct e4_blockdev_options *opts, struct e4_blockdev **ret) E4_MUST_CHECK;
 /* An embedder's table, struct_size set. */
 int blockdev_own_new(struct env *env, const struct e4_blockdev_ops *ops, void *ctx,
@@ -73,11 +73,11 @@ int blockdev_mem_new(struct env *env, uint64_t size, struct e4_blockdev **ret) E
 int blockdev_cow_new(
 	struct e4_blockdev *lower, uint32_t block_size, struct e4_blockdev **ret) E4_MUST_CHECK;
 /* Calls fn for every block the overlay holds, in rising offset; stops at the first non-zero answer, which it returns. */
-int blockdev_cow_foreach(struct e4_blockdev *cow,
+int blockdev_cow_foreach(struct e4_blockdev *dev,
 	int (*fn)(void *arg, uint64_t offset, const void *data, uint32_t len),
 	void *arg) E4_MUST_CHECK;
 /* Bytes the overlay holds; -EINVAL for another device. */
-int blockdev_cow_size(struct e4_blockdev *cow, uint64_t *ret_bytes) E4_MUST_CHECK;
+int blockdev_cow_size(struct e4_blockdev *dev, uint64_t *ret_bytes) E4_MUST_CHECK;
 
 /* Other devices stacked on one; what the public calls of these names do. */
 int blockdev_window_new(struct e4_blockdev *lower, uint64_t offset, uint64_t size,
@@ -85,15 +85,15 @@ int blockdev_window_new(struct e4_blockdev *lower, uint64_t offset, uint64_t siz
 int blockdev_partition_new(
 	struct e4_blockdev *lower, uint32_t number, struct e4_blockdev **ret) E4_MUST_CHECK;
 int blockdev_fault_new(struct e4_blockdev *lower, struct e4_blockdev **ret) E4_MUST_CHECK;
-int blockdev_fault_set(struct e4_blockdev *fault, const struct e4_fault_plan *plan) E4_MUST_CHECK;
-uint64_t blockdev_fault_count(struct e4_blockdev *fault, uint32_t kinds);
+int blockdev_fault_set(struct e4_blockdev *dev, const struct e4_fault_plan *plan) E4_MUST_CHECK;
+uint64_t blockdev_fault_count(struct e4_blockdev *dev, uint32_t kinds);
 int blockdev_record_new(struct e4_blockdev *lower, struct e4_blockdev **ret) E4_MUST_CHECK;
-uint64_t blockdev_record_count(struct e4_blockdev *record);
+uint64_t blockdev_record_count(struct e4_blockdev *dev);
 int blockdev_record_get(
-	struct e4_blockdev *record, uint64_t index, struct e4_record_entry *ret) E4_MUST_CHECK;
-int blockdev_record_clear(struct e4_blockdev *record) E4_MUST_CHECK;
+	struct e4_blockdev *dev, uint64_t index, struct e4_record_entry *ret) E4_MUST_CHECK;
+int blockdev_record_clear(struct e4_blockdev *dev) E4_MUST_CHECK;
 int blockdev_trace_new(struct e4_blockdev *lower, struct e4_blockdev **ret) E4_MUST_CHECK;
-int blockdev_trace_stats(struct e4_blockdev *trace, struct e4_trace_stats *ret) E4_MUST_CHECK;
+int blockdev_trace_stats(struct e4_blockdev *dev, struct e4_trace_stats *ret) E4_MUST_CHECK;
 
 /* Closes any device; users must be 0. */
 void blockdev_free(struct e4_blockdev *dev);

@@ -74,7 +74,8 @@ static int cow_read(void *ctx, uint64_t offset, const struct e4_iovec *iov, uint
 	if (iov_len(iov, iov_count, &len) && lower_run(cow, offset, len) == len)
 		return blockdev_readv(cow->lower, offset, iov, iov_count);
 	for (uint32_t i = 0; i < iov_count && r == 0; i++) {
-		uint64_t done = 0, n;
+		uint64_t done = 0;
+		uint64_t n;
 
 		while (done < iov[i].len && r == 0) {
 			r = read_run(
@@ -149,7 +150,8 @@ static int cow_write(
 
 	(void)flags;
 	for (;;) {
-		uint64_t n, at = offset % cow->block_size;
+		uint64_t at = offset % cow->block_size;
+		uint64_t n;
 		const uint8_t *from = iov_take(&it, cow->block_size - at, &n);
 
 		if (n == 0)

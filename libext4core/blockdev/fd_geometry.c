@@ -146,6 +146,7 @@ static bool any_loop_has(const struct stat *st, char *backing, size_t size)
 
 	if (dir == NULL)
 		return false;
+	/* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is this call's own */
 	while (!found && (e = readdir(dir)) != NULL)
 		found = loop_has(e->d_name, st, backing, size);
 	(void)closedir(dir);

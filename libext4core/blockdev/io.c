@@ -89,7 +89,8 @@ static int check_writable(struct e4_blockdev *dev)
 bool blockdev_aligned(const struct e4_blockdev *dev, uint64_t offset, uint64_t len,
 	const struct e4_iovec *iov, uint32_t iov_count)
 {
-	uint64_t sector_mask = dev->geo.logical_block - 1u, memory_mask = dev->geo.dma_align - 1u;
+	uint64_t sector_mask = dev->geo.logical_block - 1u;
+	uint64_t memory_mask = dev->geo.dma_align - 1u;
 	uint64_t wrong = (offset | len) & sector_mask;
 
 	if (dev->geo.max_transfer != 0 && len > dev->geo.max_transfer)
@@ -159,9 +160,10 @@ int blockdev_writev(struct e4_blockdev *dev, uint64_t offset, const struct e4_io
 int blockdev_write(
 	struct e4_blockdev *dev, uint64_t offset, const void *buf, uint64_t len, uint32_t flags)
 {
-	/* Writes only read from base; the type serves both directions, so the address goes through an integer. */
-	struct e4_iovec iov = {.base = (void *)(uintptr_t)buf, .len = len};
+	struct e4_iovec iov = {.len = len};
 
+	/* Writes only read from base; the type serves both directions, so the address is copied without its const. */
+	memcpy(&iov.base, &buf, sizeof(buf));
 	return blockdev_writev(dev, offset, &iov, 1, flags);
 }
 

@@ -32,7 +32,8 @@ static void close_one(struct local *l)
 /* Frees the context's locals: those of closed devices, or all. */
 static void sweep(struct context *ctx, bool all)
 {
-	struct local *keep = NULL, *next;
+	struct local *keep = NULL;
+	struct local *next;
 
 	for (struct local *l = ctx->ring; l != NULL; l = next) {
 		next = l->next;

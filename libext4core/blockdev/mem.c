@@ -48,7 +48,8 @@ static int mem_read(void *ctx, uint64_t offset, const struct e4_iovec *iov, uint
 	struct iov_cursor it = {.iov = iov, .count = iov_count};
 
 	for (;;) {
-		uint64_t n, in_chunk = offset % CHUNK;
+		uint64_t in_chunk = offset % CHUNK;
+		uint64_t n;
 		uint8_t *to = iov_take(&it, CHUNK - in_chunk, &n);
 
 		if (n == 0)
@@ -70,7 +71,8 @@ static int mem_write(
 
 	(void)flags;
 	for (;;) {
-		uint64_t n, in_chunk = offset % CHUNK;
+		uint64_t in_chunk = offset % CHUNK;
+		uint64_t n;
 		const uint8_t *from = iov_take(&it, CHUNK - in_chunk, &n);
 		void *chunk;
 
@@ -95,7 +97,8 @@ static int mem_zero(void *ctx, uint64_t offset, uint64_t len)
 	struct mem_dev *d = ctx;
 
 	while (len > 0) {
-		uint64_t in_chunk = offset % CHUNK, n = min_u64(len, CHUNK - in_chunk);
+		uint64_t in_chunk = offset % CHUNK;
+		uint64_t n = min_u64(len, CHUNK - in_chunk);
 		uint8_t *chunk = sparse_find(&d->bytes, offset / CHUNK);
 
 		if (chunk != NULL)

@@ -101,14 +101,17 @@ static struct extent extent_of(uint64_t lba_size, uint64_t first, uint64_t count
 static int find_logical(struct e4_blockdev *dev, uint64_t base_lba, uint32_t number,
 	uint8_t *sector, struct extent *ret)
 {
-	uint64_t lba_size = lba_size_of(dev), at = base_lba, mark = base_lba;
+	uint64_t lba_size = lba_size_of(dev);
+	uint64_t at = base_lba;
+	uint64_t mark = base_lba;
 
 	for (uint32_t n = MBR_PRIMARIES + 1; n <= MBR_PRIMARIES + LOGICALS_MAX; n++) {
 		int r = blockdev_read(dev, at * lba_size, sector, MBR_SIZE);
 
 		if (r < 0)
 			return r;
-		struct disk_mbr_entry here = mbr_entry(sector, 0), next = mbr_entry(sector, 1);
+		struct disk_mbr_entry here = mbr_entry(sector, 0);
+		struct disk_mbr_entry next = mbr_entry(sector, 1);
 		if (!is_boot_record(sector))
 			return fail(dev->env, E4_WHY_PART_CHAIN, .block = at);
 		if (n == number) {
@@ -151,7 +154,8 @@ static int find_mbr(struct e4_blockdev *dev, uint8_t *sector, uint32_t number, s
 static bool header_right(const uint8_t *sector, uint64_t lba, struct disk_gpt_header *ret)
 {
 	static const uint8_t zeros[sizeof(ret->header_crc)];
-	size_t before = offsetof(struct disk_gpt_header, header_crc), after = before + sizeof(zeros);
+	size_t before = offsetof(struct disk_gpt_header, header_crc);
+	size_t after = before + sizeof(zeros);
 
 	memcpy(ret, sector, sizeof(*ret));
 	uint32_t size = le32_get(ret->header_size);
@@ -165,7 +169,8 @@ static bool header_right(const uint8_t *sector, uint64_t lba, struct disk_gpt_he
 
 static bool entries_bounded(const struct disk_gpt_header *h)
 {
-	uint32_t count = le32_get(h->entry_count), size = le32_get(h->entry_size);
+	uint32_t count = le32_get(h->entry_count);
+	uint32_t size = le32_get(h->entry_size);
 
 	return size >= GPT_ENTRY_MIN && size <= GPT_ENTRY_MAX && size % 8 == 0 && count > 0 &&
 	       count <= GPT_ENTRIES_MAX;
@@ -209,7 +214,8 @@ static int find_in_copy(struct e4_blockdev *dev, uint64_t lba_size, uint64_t lba
 	r = read_entry(dev, &h, lba_size, number - 1, &e);
 	if (r < 0)
 		return r;
-	uint64_t first = le64_get(e.first_lba), last = le64_get(e.last_lba);
+	uint64_t first = le64_get(e.first_lba);
+	uint64_t last = le64_get(e.last_lba);
 	if (memcmp(e.type_guid, unused, sizeof(unused)) == 0)
 		return -ENOENT;
 	if (last < first || last == UINT64_MAX)

@@ -28,8 +28,8 @@ bool spec_parse_size(const char *text, uint64_t *ret)
 	if (p == text)
 		return false;
 	if (*p != '\0') {
-		char upper = *p >= 'a' && *p <= 'z' ? (char)(*p - 'a' + 'A') : *p;
-		const char *s = strchr(suffixes, upper);
+		int upper = *p & ~0x20;
+		const char *s = upper != 0 ? strchr(suffixes, upper) : NULL;
 
 		if (s == NULL || p[1] != '\0' ||
 			!mul_u64(v, (uint64_t)1 << (10 * (s - suffixes + 1)), &v))

@@ -48,11 +48,11 @@ const char *scratch_file(void)
 	return file_path;
 }
 
-static void run(const char *fmt, const char *arg)
+static void loop_detach(void)
 {
 	char command[512];
 
-	(void)snprintf(command, sizeof(command), fmt, arg);
+	(void)snprintf(command, sizeof(command), "losetup -d %s", loop_path);
 	if (system(command) != 0)
 		printf("# failed: %s\n", command);
 }
@@ -60,7 +60,7 @@ static void run(const char *fmt, const char *arg)
 void scratch_remove(void)
 {
 	if (loop_path[0] != '\0')
-		run("losetup -d %s", loop_path);
+		loop_detach();
 	if (file_path[0] != '\0')
 		unlink(file_path);
 	loop_path[0] = file_path[0] = '\0';

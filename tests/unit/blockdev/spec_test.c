@@ -134,6 +134,7 @@ START_TEST(spec_parse_size__suffixes__are_powers_of_1024)
 		{"K", false, 0},
 		{"1KK", false, 0},
 		{"1 K", false, 0},
+		{"1 ", false, 0},
 		{"0x10", false, 0},
 		{"18446744073709551615", true, UINT64_MAX},
 		{"18446744073709551616", false, 0},
