@@ -96,11 +96,25 @@ static int64_t acl_convert(
 	return need;
 }
 
-int64_t acl_get(struct inode *ip, uint8_t index, void *buf, uint64_t size)
+/* The same for a value in an inode of its own. */
+static int64_t convert_external(
+	struct inode *ip, const struct xattr_value *v, uint8_t *out, uint64_t size)
 {
 	struct env *env = ip->vol->env;
+	uint8_t *copy = mem_zalloc(env, v->size);
+
+	if (copy == NULL)
+		return fail(env, E4_WHY_ACL_MEMORY, .ino = ip->ino, .found = v->size);
+	int64_t r = xattr_read_value(ip, v, copy);
+	if (r >= 0)
+		r = acl_convert(ip, copy, v->size, out, size);
+	mem_free(env, copy, v->size);
+	return r;
+}
+
+int64_t acl_get(struct inode *ip, uint8_t index, void *buf, uint64_t size)
+{
 	struct xattr_value v;
-	uint8_t *copy = NULL;
 
 	if (inode_is(ip, INODE_LNK))
 		return -EOPNOTSUPP;
@@ -109,18 +123,12 @@ int64_t acl_get(struct inode *ip, uint8_t index, void *buf, uint64_t size)
 		return r;
 	if (r == 0)
 		return -ENODATA;
-	if (v.size == 0) {
+	if (v.size == 0)
 		r = -ENODATA;
-	} else if (v.value_ino == 0) {
+	else if (v.value_ino != 0)
+		r = convert_external(ip, &v, buf, size);
+	else
 		r = acl_convert(ip, v.data, v.size, buf, size);
-	} else {
-		copy = mem_zalloc(env, v.size);
-		r = copy != NULL ? xattr_read_value(ip, &v, copy)
-				 : fail(env, E4_WHY_ACL_MEMORY, .ino = ip->ino, .found = v.size);
-		if (r >= 0)
-			r = acl_convert(ip, copy, v.size, buf, size);
-		mem_free(env, copy, v.size);
-	}
 	buf_put(v.buf);
 	return r;
 }

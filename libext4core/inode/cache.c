@@ -208,8 +208,8 @@ static struct inode *inode_new(struct inode_cache *cache, inum_t ino)
 	return ip;
 }
 
-/* A reference to the inode of this number. *ret_fresh: it is the caller's to load, and others wait for that. */
-static int take(struct inode_cache *cache, inum_t ino, struct inode **ret, bool *ret_fresh)
+/* A reference to the inode of this number, NULL without memory. *ret_fresh: it is the caller's to load, and others wait for that. */
+static struct inode *take(struct inode_cache *cache, inum_t ino, bool *ret_fresh)
 {
 	struct inode_shard *shard = shard_of(cache, ino);
 	struct inode *mine = NULL;
@@ -221,8 +221,7 @@ static int take(struct inode_cache *cache, inum_t ino, struct inode **ret, bool 
 		mutex_unlock(&shard->lock);
 		mine = inode_new(cache, ino);
 		if (mine == NULL)
-			return fail(cache->vol->env, E4_WHY_INODE_MEMORY, .ino = ino,
-				.found = sizeof(*mine));
+			return NULL;
 		mutex_lock(&shard->lock);
 		ip = shard_find(cache, shard, ino); /* somebody may have been faster */
 	}
@@ -238,8 +237,7 @@ static int take(struct inode_cache *cache, inum_t ino, struct inode **ret, bool 
 	mutex_unlock(&shard->lock);
 	if (mine != NULL)
 		inode_destroy(cache, mine);
-	*ret = ip;
-	return 0;
+	return ip;
 }
 
 /* --- loading --- */
@@ -308,8 +306,8 @@ static int wait_loaded(struct inode_cache *cache, struct inode *ip)
 int inode_get_for(
 	struct inode_cache *cache, inum_t ino, enum inode_purpose purpose, struct inode **ret)
 {
-	struct inode *ip = NULL;
-	bool fresh;
+	struct inode *ip;
+	bool fresh = false;
 	int r = inode_check_number(cache->vol, ino, purpose);
 
 	if (r < 0)
@@ -319,9 +317,10 @@ int inode_get_for(
 	 * error finds its reason in its own thread. Bounded, as others may keep failing.
 	 */
 	for (uint32_t tries = 0;; tries++) {
-		r = take(cache, ino, &ip, &fresh);
-		if (r < 0)
-			return r;
+		ip = take(cache, ino, &fresh);
+		if (ip == NULL)
+			return fail(cache->vol->env, E4_WHY_INODE_MEMORY, .ino = ino,
+				.found = sizeof(*ip));
 		if (fresh) {
 			r = load(cache, ip, purpose);
 			if (r < 0)
@@ -345,11 +344,12 @@ int inode_get_for(
 
 int inode_get(struct inode_cache *cache, inum_t ino, uint32_t generation, struct inode **ret)
 {
-	struct inode *ip;
+	struct inode *ip = NULL;
 	int r = inode_get_for(cache, ino, INODE_FOR_USE, &ip);
 
 	if (r < 0)
 		return r;
+	E4_ASSERT(ip != NULL);
 	if (generation != 0 && generation != ip->generation) {
 		r = fail(cache->vol->env, E4_WHY_INODE_GENERATION, .ino = ino,
 			.found = ip->generation, .expected = generation);

@@ -295,8 +295,10 @@ static int list_one(void *arg, const struct xattr_value *v)
 
 int64_t xattr_list(struct inode *ip, char *buf, uint64_t size)
 {
-	struct list_state s = {.buf = buf, .size = size};
-	int r = xattr_foreach(ip, list_one, &s);
+	struct list_state s = {.size = size};
+	int r;
 
+	s.buf = buf;
+	r = xattr_foreach(ip, list_one, &s);
 	return r < 0 ? r : (int64_t)s.used;
 }
