@@ -408,10 +408,8 @@ END_TEST
 /* An encrypted directory d/e, whose key is gone at the next mount. */
 static void make_encrypted(void)
 {
-	struct {
-		struct fscrypt_add_key_arg arg;
-		uint8_t key[64];
-	} key = {.arg = {.key_spec = {.type = FSCRYPT_KEY_SPEC_TYPE_IDENTIFIER}, .raw_size = 64}};
+	_Alignas(8) uint8_t request[sizeof(struct fscrypt_add_key_arg) + 64];
+	struct fscrypt_add_key_arg *key = (void *)request;
 	struct fscrypt_policy_v2 policy = {
 		.version = FSCRYPT_POLICY_V2,
 		.contents_encryption_mode = FSCRYPT_MODE_AES_256_XTS,
@@ -419,13 +417,16 @@ static void make_encrypted(void)
 	};
 	char path[256];
 
-	memset(key.key, 0x5A, sizeof(key.key));
+	memset(request, 0, sizeof(request));
+	memset(key->raw, 0x5A, 64);
+	key->key_spec.type = FSCRYPT_KEY_SPEC_TYPE_IDENTIFIER;
+	key->raw_size = 64;
 	snprintf(path, sizeof(path), "%s/d/e", mount_path);
 	ck_assert_int_eq(mkdir(path, 0700), 0);
 	int fd = open(path, O_RDONLY | O_DIRECTORY);
 	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(ioctl(fd, FS_IOC_ADD_ENCRYPTION_KEY, &key), 0);
-	memcpy(policy.master_key_identifier, key.arg.key_spec.u.identifier,
+	ck_assert_int_eq(ioctl(fd, FS_IOC_ADD_ENCRYPTION_KEY, key), 0);
+	memcpy(policy.master_key_identifier, key->key_spec.u.identifier,
 		sizeof(policy.master_key_identifier));
 	ck_assert_int_eq(ioctl(fd, FS_IOC_SET_ENCRYPTION_POLICY, &policy), 0);
 	close(fd);
@@ -478,13 +479,13 @@ static bool make_casefolded(void)
 	return true;
 }
 
-static void expect_folded(struct inode *ip, const char *fmt, uint32_t i)
+static void expect_folded(struct inode *ip, const char *first, uint32_t i)
 {
 	char name[64];
 	inum_t ino;
 	uint8_t type;
 
-	snprintf(name, sizeof(name), fmt, i);
+	snprintf(name, sizeof(name), "%s-%u", first, i);
 	ck_assert_msg(dir_lookup(ip, name, (uint32_t)strlen(name), &ino, &type) == 1, "%s", name);
 }
 
@@ -502,8 +503,8 @@ START_TEST(dir__casefolded_and_indexed__is_looked_up_by_folded_hash)
 	struct inode *ip = image_inode(&img, "d");
 	ck_assert((ip->flags & INODE_FL_CASEFOLD) != 0 && (ip->flags & INODE_FL_INDEX) != 0);
 	for (uint32_t i = 0; i < 600; i++) {
-		expect_folded(ip, "STRASSE-%u", i);
-		expect_folded(ip, "e\xCC\x81tude-%u", i);
+		expect_folded(ip, "STRASSE", i);
+		expect_folded(ip, "e\xCC\x81tude", i);
 	}
 	ck_assert_int_eq(dir_iter_new(ip, &it), 0);
 	for (; dir_iter_next(it, &d) > 0; count++) {
