@@ -378,6 +378,29 @@ START_TEST(index__hash_continued_across_nodes__is_looked_for_there)
 }
 END_TEST
 
+START_TEST(index__three_levels_with_large_dir__is_walked)
+{
+	struct disk_super *s = tiny_super(bytes);
+
+	s->feature_incompat = le32_put(le32_get(s->feature_incompat) | FEATURE_INCOMPAT_LARGEDIR);
+	add_flags(INODE_FL_INDEX);
+	put_root(block(0), BLOCK, HASH_HALF_MD4, 2);
+	put_index(block(0), HTREE_ROOT_ENTRIES_OFFSET, 0, 3);
+	put_index(block(0), HTREE_ROOT_ENTRIES_OFFSET, MIDDLE, 4);
+	for (uint32_t i = 0; i < 2; i++) {
+		put_node(block(3 + i), BLOCK);
+		put_index(block(3 + i), HTREE_NODE_ENTRIES_OFFSET, 0, 5 + i);
+		put_node(block(5 + i), BLOCK);
+		put_index(block(5 + i), HTREE_NODE_ENTRIES_OFFSET, 0, 1 + i);
+	}
+	put_leaves(1, 2, MIDDLE);
+	open_image();
+	expect_all_found();
+	expect_all_listed();
+	ck_assert_str_eq(image_why(&img), "");
+}
+END_TEST
+
 /* A fault in the root: reported, then the blocks are scanned. */
 static void expect_scanned(const char *reason)
 {
@@ -581,6 +604,7 @@ int main(void)
 	tcase_add_test(tc, index__good__is_used_without_a_word);
 	tcase_add_test(tc, index__hash_continued__is_looked_for_in_the_next_leaf);
 	tcase_add_test(tc, index__hash_continued_across_nodes__is_looked_for_there);
+	tcase_add_test(tc, index__three_levels_with_large_dir__is_walked);
 	tcase_add_test(tc, index__count_above_limit__is_scanned);
 	tcase_add_loop_test(tc, index__unknown_hash__is_scanned, 0, 2);
 	tcase_add_test(tc, index__three_levels_without_large_dir__is_scanned);
