@@ -30,6 +30,17 @@ static int system_data(struct inode *ip, struct xattr_value *ret)
 	return 0;
 }
 
+/* Copies what lies in a part of `part_len` bytes that begins at file offset `base`; the number of bytes. */
+static uint64_t copy_part(uint8_t *out, uint64_t len, uint64_t offset, const uint8_t *part, uint64_t part_len, uint64_t base)
+{
+	if (offset < base || offset - base >= part_len)
+		return 0;
+	uint64_t n = min_u64(len, part_len - (offset - base));
+	if (n > 0)
+		memcpy(out, part + (offset - base), n);
+	return n;
+}
+
 int inline_data_read(struct inode *ip, uint64_t offset, void *buf, uint64_t len)
 {
 	uint8_t *out = buf;
@@ -39,21 +50,10 @@ int inline_data_read(struct inode *ip, uint64_t offset, void *buf, uint64_t len)
 	if (r < 0)
 		return r;
 	E4_ASSERT(offset <= ip->size && len <= ip->size - offset);
-	if (ip->size > (uint64_t)INODE_BLOCK_BYTES + v.size) {
-		buf_put(v.buf);
-		return fail(ip->vol->env, E4_WHY_INLINE_SIZE, .ino = ip->ino, .found = ip->size,
-			.expected = INODE_BLOCK_BYTES + v.size);
-	}
-	if (offset < INODE_BLOCK_BYTES && len > 0) {
-		uint64_t n = min_u64(len, INODE_BLOCK_BYTES - offset);
-
-		memcpy(out, ip->block + offset, n);
-		out += n;
-		offset += n;
-		len -= n;
-	}
-	if (len > 0)
-		memcpy(out, v.data + (offset - INODE_BLOCK_BYTES), len);
+	/* A file may have been extended over its data without being moved to blocks; the rest reads as zeros. */
+	uint8_t *end = out + copy_part(out, len, offset, ip->block, INODE_BLOCK_BYTES, 0);
+	end += copy_part(end, (uint64_t)(out + len - end), offset + (uint64_t)(end - out), v.data, v.size, INODE_BLOCK_BYTES);
+	memset(end, 0, (size_t)(out + len - end));
 	buf_put(v.buf);
 	return 0;
 }
