@@ -13,7 +13,8 @@
 /* The slot of ino, or the free one where it belongs. capacity is a power of two. */
 static struct inoset_slot *slot_of(const struct inoset *s, uint32_t ino)
 {
-	size_t at = (ino * 2654435761u) & (s->capacity - 1);
+	uint32_t hash = ino * 2654435761u;
+	size_t at = hash & (s->capacity - 1);
 
 	while (s->slots[at].ino != 0 && s->slots[at].ino != ino) {
 		at = (at + 1) & (s->capacity - 1);

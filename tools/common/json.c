@@ -20,7 +20,7 @@ static void quoted(FILE *out, const uint8_t *p, size_t len)
 	for (size_t i = 0; i < len; i += n) {
 		n = utf8_length(p + i, len - i);
 		if (n > 1) {
-			fwrite(p + i, 1, n, out);
+			(void)fwrite(p + i, 1, n, out);
 			continue;
 		}
 		if (n == 0) {

@@ -15,7 +15,8 @@ char *path_join(const char *dir, const char *name)
 	if (dir_len > 0 && dir[dir_len - 1] != '/') {
 		path[dir_len++] = '/';
 	}
-	memcpy(path + dir_len, name, name_len + 1);
+	memcpy(path + dir_len, name, name_len);
+	path[dir_len + name_len] = '\0';
 	return path;
 }
 

@@ -35,7 +35,7 @@ static void draw(struct progress *p, const struct timespec *now)
 	}
 	fprintf(stderr, "\r\033[K%s: %" PRIu64 " objects, %s (%s/s)%s", p->verb, p->objects, done,
 		rate, percent);
-	fflush(stderr);
+	(void)fflush(stderr);
 	p->drawn = true;
 	p->drawn_at = *now;
 }

@@ -86,7 +86,7 @@ void text_name(FILE *out, const char *name, int terminal)
 			fprintf(out, "\\%03o", (unsigned)p[i]);
 			n = 1;
 		} else {
-			fwrite(p + i, 1, n, out);
+			(void)fwrite(p + i, 1, n, out);
 		}
 	}
 }
@@ -136,23 +136,26 @@ const char *text_type_words(uint32_t mode)
 }
 
 /* The letter for execution, with what setuid, setgid or sticky make of it. */
-static char execute_letter(uint32_t mode, uint32_t execute, uint32_t special, char with)
+static char execute_letter(uint32_t mode, uint32_t execute, uint32_t special, const char *letters)
 {
 	if ((mode & special) == 0) {
-		return mode & execute ? 'x' : '-';
+		letters = "x-";
 	}
-	return mode & execute ? with : (char)(with - 'a' + 'A');
+	return letters[(mode & execute) == 0];
 }
 
 void text_mode(uint32_t mode, char ret[11])
 {
 	ret[0] = text_type_letter(mode);
 	for (unsigned i = 0; i < 9; i++) {
-		ret[1 + i] = mode & (0400u >> i) ? "rwx"[i % 3] : '-';
+		ret[1 + i] = '-';
+		if (mode & (0400u >> i)) {
+			ret[1 + i] = "rwx"[i % 3];
+		}
 	}
-	ret[3] = execute_letter(mode, S_IXUSR, S_ISUID, 's');
-	ret[6] = execute_letter(mode, S_IXGRP, S_ISGID, 's');
-	ret[9] = execute_letter(mode, S_IXOTH, S_ISVTX, 't');
+	ret[3] = execute_letter(mode, S_IXUSR, S_ISUID, "sS");
+	ret[6] = execute_letter(mode, S_IXGRP, S_ISGID, "sS");
+	ret[9] = execute_letter(mode, S_IXOTH, S_ISVTX, "tT");
 	ret[10] = '\0';
 }
 

@@ -41,7 +41,9 @@ int xattrs_list(struct xattrs *x, struct e4_inode *ip)
 		x->names = memory_room(x->names, x->count, &capacity, sizeof(*x->names));
 		x->names[x->count++] = name;
 	}
-	qsort(x->names, x->count, sizeof(*x->names), by_name);
+	if (x->count > 0) {
+		qsort(x->names, x->count, sizeof(*x->names), by_name);
+	}
 	return 0;
 }
 

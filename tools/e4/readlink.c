@@ -15,7 +15,7 @@ static int print_one(struct volume *v, const char *path, bool newline, struct js
 	if (v->args->json) {
 		json_bytes(j, NULL, target, (size_t)len);
 	} else {
-		fwrite(target, 1, (size_t)len, stdout);
+		(void)fwrite(target, 1, (size_t)len, stdout);
 		if (newline) {
 			fputc('\n', stdout);
 		}

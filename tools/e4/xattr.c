@@ -67,7 +67,7 @@ static void print_pair(const char *name, const char *value, size_t len)
 /* One value, its bytes and nothing else; on a terminal with a line's end. */
 static void print_bare(const char *value, size_t len)
 {
-	fwrite(value, 1, len, stdout);
+	(void)fwrite(value, 1, len, stdout);
 	if (isatty(STDOUT_FILENO)) {
 		putchar('\n');
 	}
