@@ -55,7 +55,8 @@ WITH_PCLMUL static inline uint64_t three_streams(
 	uint64_t a, const uint8_t *p, const struct stride *st)
 {
 	size_t n = st->stride_bytes;
-	uint64_t b = 0, c = 0, last;
+	uint64_t b = 0;
+	uint64_t c = 0;
 
 	for (const uint8_t *end = p + n - 8; p < end; p += 8) {
 		a = _mm_crc32_u64(a, le64_at(p));
@@ -64,7 +65,7 @@ WITH_PCLMUL static inline uint64_t three_streams(
 	}
 	a = _mm_crc32_u64(a, le64_at(p));
 	b = _mm_crc32_u64(b, le64_at(p + n));
-	last = le64_at(p + 2 * n) ^ multiply(a, st->over_two) ^ multiply(b, st->over_one);
+	uint64_t last = le64_at(p + 2 * n) ^ multiply(a, st->over_two) ^ multiply(b, st->over_one);
 	return _mm_crc32_u64(c, last);
 }
 

@@ -87,8 +87,8 @@ static uint32_t ror(uint32_t v, unsigned n)
 
 static void expand(uint32_t w[64], const uint8_t *chunk)
 {
-	for (unsigned i = 0; i < 16; i++)
-		w[i] = be32_at(chunk + 4u * i);
+	for (size_t i = 0; i < 16; i++)
+		w[i] = be32_at(chunk + 4 * i);
 	for (unsigned i = 16; i < 64; i++) {
 		uint32_t s0 = ror(w[i - 15], 7) ^ ror(w[i - 15], 18) ^ w[i - 15] >> 3;
 		uint32_t s1 = ror(w[i - 2], 17) ^ ror(w[i - 2], 19) ^ w[i - 2] >> 10;
@@ -99,7 +99,8 @@ static void expand(uint32_t w[64], const uint8_t *chunk)
 
 static void add_chunk(uint32_t state[8], const uint8_t *chunk)
 {
-	uint32_t w[64], v[8];
+	uint32_t w[64];
+	uint32_t v[8];
 
 	expand(w, chunk);
 	memcpy(v, state, sizeof(v));
@@ -137,9 +138,9 @@ void sha256(const void *data, size_t len, uint8_t ret[SHA256_SIZE])
 	memcpy(last + last_len - sizeof(bits), &bits, sizeof(bits));
 	for (size_t at = 0; at < last_len; at += CHUNK_SIZE)
 		add_chunk(state, last + at);
-	for (unsigned i = 0; i < 8; i++) {
+	for (size_t i = 0; i < 8; i++) {
 		struct be32 word = be32_put(state[i]);
 
-		memcpy(ret + 4u * i, &word, sizeof(word));
+		memcpy(ret + 4 * i, &word, sizeof(word));
 	}
 }

@@ -120,7 +120,7 @@ int dir_area_next(const struct dir_area *a, uint32_t *offset, struct dir_entry *
 	if (*offset >= end_of(a, *offset))
 		return 0;
 	int r = dir_entry_parse(a, *offset, ret);
-	if (r < 0)
+	if (r != 0)
 		return r;
 	*offset += ret->rec_len;
 	return 1;
@@ -342,7 +342,8 @@ static bool index_csum(const struct buf_owner *o, const void *data, uint32_t ent
 
 static bool index_csum_ok(const struct buf_owner *o, const void *data, uint32_t entries_offset)
 {
-	uint32_t sum, tail;
+	uint32_t sum;
+	uint32_t tail;
 
 	if (!index_csum(o, data, entries_offset, &sum, &tail))
 		return false;
@@ -352,7 +353,8 @@ static bool index_csum_ok(const struct buf_owner *o, const void *data, uint32_t 
 
 static void index_seal(const struct buf_owner *o, void *data, uint32_t entries_offset)
 {
-	uint32_t sum, tail;
+	uint32_t sum;
+	uint32_t tail;
 
 	if (index_csum(o, data, entries_offset, &sum, &tail)) {
 		struct disk_htree_tail *t = (void *)((uint8_t *)data + tail);

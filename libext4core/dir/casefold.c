@@ -27,7 +27,8 @@ bool casefold_available(void)
 
 static bool is_assigned(uint32_t c)
 {
-	uint32_t lo = 0, hi = sizeof(assigned_ranges) / sizeof(assigned_ranges[0]);
+	uint32_t lo = 0;
+	uint32_t hi = sizeof(assigned_ranges) / sizeof(assigned_ranges[0]);
 
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;

@@ -97,7 +97,9 @@ static void half_md4(uint32_t state[4], const uint32_t x[8])
 
 static void tea(uint32_t state[4], const uint32_t k[4])
 {
-	uint32_t b0 = state[0], b1 = state[1], sum = 0;
+	uint32_t b0 = state[0];
+	uint32_t b1 = state[1];
+	uint32_t sum = 0;
 
 	for (unsigned i = 0; i < 16; i++) {
 		sum += 0x9E3779B9u;
@@ -110,7 +112,8 @@ static void tea(uint32_t state[4], const uint32_t k[4])
 
 static uint32_t legacy(const uint8_t *name, uint32_t len, bool is_unsigned)
 {
-	uint32_t h0 = 0x12A3FE2D, h1 = 0x37ABE8F9;
+	uint32_t h0 = 0x12A3FE2D;
+	uint32_t h1 = 0x37ABE8F9;
 
 	for (uint32_t i = 0; i < len; i++) {
 		uint32_t t = h1 + (h0 ^ character(name[i], is_unsigned) * 7152373u);
@@ -133,7 +136,8 @@ static void start_state(uint32_t state[4], const uint32_t seed[4])
 static struct dir_hash hash_half_md4(
 	const uint32_t seed[4], const uint8_t *name, uint32_t len, bool is_unsigned)
 {
-	uint32_t state[4], words[8];
+	uint32_t state[4];
+	uint32_t words[8];
 
 	start_state(state, seed);
 	for (uint32_t at = 0; at < len; at += 32) {
@@ -146,7 +150,8 @@ static struct dir_hash hash_half_md4(
 static struct dir_hash hash_tea(
 	const uint32_t seed[4], const uint8_t *name, uint32_t len, bool is_unsigned)
 {
-	uint32_t state[4], words[4];
+	uint32_t state[4];
+	uint32_t words[4];
 
 	start_state(state, seed);
 	for (uint32_t at = 0; at < len; at += 16) {

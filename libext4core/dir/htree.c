@@ -76,7 +76,7 @@ static int check_info(struct inode *ip, const struct buf *b)
 
 int htree_open(struct inode *ip, struct htree_path *path)
 {
-	struct buf *b;
+	struct buf *b = NULL;
 	int r = dir_read(ip, 0, &buf_kind_dir_root, false, &b);
 
 	if (r == 0)
@@ -135,7 +135,7 @@ static int read_named(const struct htree_path *path, uint32_t level, const struc
 /* Fills the frame below `level`. */
 static int descend(struct htree_path *path, uint32_t level)
 {
-	struct buf *b;
+	struct buf *b = NULL;
 	lblk_t lblk;
 	int r = read_named(path, level, &buf_kind_dir_node, &lblk, &b);
 
@@ -148,7 +148,8 @@ static int descend(struct htree_path *path, uint32_t level)
 /* The last entry whose hash is not above. A continued hash has bit 0 set, so that its first leaf is found. */
 static uint32_t find(const struct htree_frame *f, uint32_t hash)
 {
-	uint32_t lo = 0, hi = f->count; /* entry lo is not above, entry hi is */
+	uint32_t lo = 0;        /* this entry is not above, */
+	uint32_t hi = f->count; /* this one is */
 
 	while (hi - lo > 1) {
 		uint32_t mid = lo + (hi - lo) / 2;
@@ -225,10 +226,10 @@ int htree_advance(struct htree_path *path)
 /* The leaf that the path leads to. */
 static int search_leaf(const struct dir_query *q, struct htree_path *path, struct dir_entry *ret)
 {
-	struct buf *b;
+	struct buf *b = NULL;
 	int r = htree_leaf(path, &b);
 
-	if (r < 0)
+	if (r != 0)
 		return r;
 	struct dir_area a = dir_area_of(q->ip, b->pblk, b->data, q->ip->vol->block_size);
 	r = dir_search_area(q, &a, ret);
@@ -254,7 +255,7 @@ static int search_path(const struct dir_query *q, struct htree_path *path, struc
 int dir_search_htree(const struct dir_query *q, inum_t *ret_ino, uint8_t *ret_type)
 {
 	struct htree_path path;
-	struct dir_entry e;
+	struct dir_entry e = {0};
 	int r = htree_open(q->ip, &path);
 
 	if (r < 0)

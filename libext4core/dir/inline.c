@@ -53,7 +53,7 @@ int dir_search_inline(const struct dir_query *q, inum_t *ret_ino, uint8_t *ret_t
 	for (uint32_t part = 0; part < 2; part++) {
 		struct dir_area a;
 		struct dir_entry e;
-		struct buf *b;
+		struct buf *b = NULL;
 		int r = dir_inline_area(q->ip, part, &a, &b);
 
 		if (r == 0) {

@@ -70,7 +70,7 @@ int iter_arena_add_dots(struct dir_iter *it, inum_t self, inum_t parent, uint32_
 int iter_arena_add_inline(
 	struct dir_iter *it, uint32_t part, struct dir_area *ret, uint32_t *ret_base)
 {
-	struct buf *b;
+	struct buf *b = NULL;
 	int r = dir_inline_area(it->ip, part, ret, &b);
 
 	if (r < 0)
@@ -246,7 +246,7 @@ static uint64_t look_ahead(struct dir_iter *it)
 
 int dir_iter_next(struct dir_iter *it, struct e4_dirent *ret)
 {
-	struct iter_spot spot;
+	struct iter_spot spot = {0};
 	int r = it->pending;
 
 	it->pending = 0;

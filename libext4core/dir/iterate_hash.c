@@ -159,7 +159,7 @@ static int load_inline(struct dir_iter *it)
 
 static int load_only_block(struct dir_iter *it)
 {
-	struct buf *b;
+	struct buf *b = NULL;
 	int r = dir_read(it->ip, 0, &buf_kind_dir_leaf, false, &b);
 
 	if (r == 0)
@@ -183,7 +183,8 @@ static int load_once(struct dir_iter *it)
 static int add_root_dots(struct dir_iter *it, const struct htree_path *path)
 {
 	const uint8_t *root = path->frames[0].buf->data;
-	inum_t self = le32_at(root), parent = le32_at(root + DIRENT_MIN_SIZE);
+	inum_t self = le32_at(root);
+	inum_t parent = le32_at(root + DIRENT_MIN_SIZE);
 	uint32_t base;
 
 	if (it->batch.start_hash > 2)
@@ -198,7 +199,7 @@ static int add_root_dots(struct dir_iter *it, const struct htree_path *path)
 
 static int add_leaf(struct dir_iter *it, struct htree_path *path)
 {
-	struct buf *b;
+	struct buf *b = NULL;
 
 	if (it->batch.count == 0)
 		it->arena_used = 0;

@@ -45,7 +45,7 @@ static int load_block(struct dir_iter *it, uint64_t pos)
 {
 	struct inode *ip = it->ip;
 	lblk_t lblk = (lblk_t)(pos >> ip->vol->block_bits);
-	struct buf *b;
+	struct buf *b = NULL;
 	uint32_t base;
 	int r = dir_read(ip, lblk, &buf_kind_dir_leaf, true, &b);
 

@@ -28,7 +28,7 @@ static int search_block(
 	const struct dir_query *q, lblk_t lblk, bool *hole_told, struct dir_entry *ret)
 {
 	struct inode *ip = q->ip;
-	struct buf *b;
+	struct buf *b = NULL;
 	int r = dir_read(ip, lblk, &buf_kind_dir_leaf, true, &b);
 
 	if (r == 0 && !*hole_told) {

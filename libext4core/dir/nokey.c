@@ -17,7 +17,9 @@ static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuv
 
 static uint32_t encode(const uint8_t *raw, uint32_t len, char *out)
 {
-	uint32_t bits = 0, held = 0, used = 0;
+	uint32_t bits = 0;
+	uint32_t held = 0;
+	uint32_t used = 0;
 
 	for (uint32_t i = 0; i < len; i++) {
 		held = held << 8 | raw[i];
@@ -32,7 +34,9 @@ static uint32_t encode(const uint8_t *raw, uint32_t len, char *out)
 /* Length, or 0 for what encode() would not have written. out holds RAW_MAX bytes. */
 static uint32_t decode(const char *text, uint32_t len, uint8_t *out)
 {
-	uint32_t bits = 0, held = 0, used = 0;
+	uint32_t bits = 0;
+	uint32_t held = 0;
+	uint32_t used = 0;
 
 	if (len % 4 == 1 || (uint64_t)len * 6 / 8 > RAW_MAX)
 		return 0;
