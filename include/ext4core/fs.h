@@ -1,5 +1,6 @@
 /** @file fs.h
- *  Mounting a volume, what it is, inodes by number, paths, counters. */
+ *  Mounting a volume, what it is, inodes by number, paths, counters.
+ *  After fork(2) the child's handles are dead: every call on them answers -ESHUTDOWN and touches nothing. */
 #ifndef EXT4CORE_FS_H
 #define EXT4CORE_FS_H
 

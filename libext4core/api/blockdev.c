@@ -86,6 +86,9 @@ int e4_blockdev_close(struct e4_blockdev *dev)
 {
 	if (dev == NULL)
 		return 0;
+	/* A child of the process that opened it touches nothing. */
+	if (fork_guard_is_child(&dev->env->fork))
+		return -ESHUTDOWN;
 	if (atomic_load(&dev->users) != 0)
 		return -EBUSY;
 	blockdev_free(dev);

@@ -14,16 +14,13 @@
 /* Takes over the reference to ip, also when it fails. */
 static int open_dir(struct e4_fs *fs, struct inode *ip, struct e4_dir **ret)
 {
-	struct e4_dir *dir = NULL;
 	struct dir_iter *it = NULL;
 	int r = inode_is(ip, INODE_DIR) ? dir_iter_new(ip, &it) : -ENOTDIR;
+	struct e4_dir *dir = r == 0 ? mem_zalloc(fs->env, sizeof(*dir)) : NULL;
 
-	if (r == 0) {
-		dir = mem_zalloc(fs->env, sizeof(*dir));
-		if (dir == NULL)
+	if (dir == NULL) {
+		if (r == 0)
 			r = fail(fs->env, E4_WHY_OPENDIR_NOMEM, .ino = ip->ino);
-	}
-	if (r < 0) {
 		dir_iter_free(it);
 		inode_put(ip, 1);
 		return r;
@@ -81,6 +78,8 @@ int e4_closedir(struct e4_dir *dir)
 	if (dir == NULL)
 		return -EINVAL;
 	struct e4_fs *fs = dir->fs;
+	if (fs_is_child(fs))
+		return -ESHUTDOWN;
 	dir_iter_free(dir->it);
 	inode_put(dir->ip, 1);
 	mem_free(fs->env, dir, sizeof(*dir));

@@ -38,15 +38,12 @@ static int may_open(struct inode *ip, uint32_t flags)
 /* Takes over the reference to ip, also when it fails. */
 static int open_inode(struct e4_fs *fs, struct inode *ip, uint32_t flags, struct e4_file **ret)
 {
-	struct e4_file *file = NULL;
 	int r = may_open(ip, flags);
+	struct e4_file *file = r == 0 ? mem_zalloc(fs->env, sizeof(*file)) : NULL;
 
-	if (r == 0) {
-		file = mem_zalloc(fs->env, sizeof(*file));
-		if (file == NULL)
+	if (file == NULL) {
+		if (r == 0)
 			r = fail(fs->env, E4_WHY_OPEN_NOMEM, .ino = ip->ino);
-	}
-	if (r < 0) {
 		inode_put(ip, 1);
 		return r;
 	}
@@ -104,6 +101,8 @@ int e4_close(struct e4_file *file)
 	if (file == NULL)
 		return -EINVAL;
 	struct e4_fs *fs = file->fs;
+	if (fs_is_child(fs))
+		return -ESHUTDOWN;
 	inode_put(file->ip, 1);
 	mem_free(fs->env, file, sizeof(*file));
 	fs_drop(fs, 1);

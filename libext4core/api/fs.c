@@ -125,6 +125,8 @@ void e4_inode_put(struct e4_inode *ip, uint64_t n)
 	if (ip == NULL || n == 0)
 		return;
 	struct e4_fs *fs = fs_of(inode_of(ip));
+	if (fs_is_child(fs))
+		return;
 	inode_put(inode_of(ip), n);
 	fs_drop(fs, n);
 }

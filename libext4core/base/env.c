@@ -106,6 +106,7 @@ int env_new(const struct e4_hooks *hooks, uint64_t budget_bytes, struct env **re
 	mutex_init(&env->errors.lock, RANK_LEAF);
 	epoch_domain_init(&env->epochs);
 	context_set_init(env);
+	fork_guard_init(&env->fork);
 	atomic_store(&env->refs, 1);
 	if (env->hooks.assert_failed != NULL)
 		assert_hook_set(&env->hooks);
@@ -126,6 +127,7 @@ void env_put(struct env *env)
 	epoch_domain_fini(env);
 	E4_ASSERT(mem_used_bytes(env) == 0);
 	assert_hook_clear(&env->hooks);
+	fork_guard_fini(&env->fork);
 	mutex_fini(&env->errors.lock);
 	mutex_fini(&env->epochs.lock);
 	env->mem.free(env->mem.ctx, env, sizeof(*env));

@@ -12,6 +12,7 @@
 #include "base/context.h"
 #include "base/epoch.h"
 #include "base/error.h"
+#include "base/fork_guard.h"
 #include "base/list.h"
 #include "base/mem.h"
 #include "base/mutex.h"
@@ -23,6 +24,7 @@ struct env {
 	struct error_ring errors;
 	struct context_set contexts;
 	struct epoch_domain epochs;
+	struct fork_guard fork;
 	_Atomic uint32_t refs; /* [atomic] */
 };
 

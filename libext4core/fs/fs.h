@@ -37,8 +37,10 @@ int fs_probe(struct e4_blockdev *dev, const struct e4_mount_options *opts, struc
 void fs_info(struct e4_fs *fs, struct e4_fs_info *ret);
 int fs_statfs(struct e4_fs *fs, struct e4_statfs *ret) E4_MUST_CHECK;
 
-/* 0, or -ESHUTDOWN when the mount was ended by force. */
+/* 0, or -ESHUTDOWN when the mount was ended by force, or this is a child of the process that mounted. */
 int fs_alive(struct e4_fs *fs) E4_MUST_CHECK;
+/* True in a child of the process that mounted: nothing of the mount may be touched, not even to free it. */
+bool fs_is_child(const struct e4_fs *fs);
 /* Objects that a caller holds; the last drop after a forced unmount frees the mount. */
 void fs_hold(struct e4_fs *fs, uint64_t n);
 void fs_drop(struct e4_fs *fs, uint64_t n);

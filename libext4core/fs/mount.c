@@ -289,6 +289,8 @@ int fs_unmount(struct e4_fs *fs, uint32_t flags)
 {
 	bool force = (flags & E4_UNMOUNT_FORCE) != 0;
 
+	if (fs_is_child(fs))
+		return -ESHUTDOWN;
 	if (!force && atomic_load(&fs->refs) != 1)
 		return fail(fs->env, E4_WHY_UNMOUNT_BUSY, .found = atomic_load(&fs->refs) - 1);
 	atomic_store(&fs->dead, 1);
@@ -296,8 +298,16 @@ int fs_unmount(struct e4_fs *fs, uint32_t flags)
 	return 0;
 }
 
+bool fs_is_child(const struct e4_fs *fs)
+{
+	return fork_guard_is_child(&fs->env->fork);
+}
+
 int fs_alive(struct e4_fs *fs)
 {
+	/* In a child of the process that mounted, a lock may be held for ever: nothing is touched, not even to record it. */
+	if (E4_UNLIKELY(fs_is_child(fs)))
+		return -ESHUTDOWN;
 	if (E4_UNLIKELY(atomic_load_explicit(&fs->dead, memory_order_acquire) != 0))
 		return fail(fs->env, E4_WHY_SHUT_DOWN, .found = 0);
 	return 0;

@@ -6,6 +6,8 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "format/dirent.h"
 #include "format/features.h"
@@ -235,6 +237,30 @@ START_TEST(statfs_and_info__clean_volume__as_the_superblock_says)
 }
 END_TEST
 
+START_TEST(fork__in_the_child__every_handle_is_dead_and_the_parents_live_on)
+{
+	struct e4_stat st = {.struct_size = sizeof(st)};
+	struct e4_file *f;
+	char buf[4];
+	int status;
+
+	ck_assert_int_eq(mount_with(E4_MOUNT_RDONLY), 0);
+	ck_assert_int_eq(e4_open(fs, "/file", 0, 0, &f), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		bool dead = e4_pread(f, buf, 4, 0) == -ESHUTDOWN && stat_of("/file", 0, &st) == -ESHUTDOWN &&
+			e4_close(f) == -ESHUTDOWN && e4_unmount(fs, E4_UNMOUNT_FORCE) == -ESHUTDOWN &&
+			e4_blockdev_close(dev) == -ESHUTDOWN;
+
+		_exit(dead ? 0 : 1);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	ck_assert_int_eq(e4_pread(f, buf, 4, 0), 4);
+	ck_assert_int_eq(e4_close(f), 0);
+}
+END_TEST
+
 static void *walk(void *arg)
 {
 	struct e4_stat st;
@@ -274,6 +300,7 @@ int main(void)
 	tcase_add_test(tc, mount__root_is_no_directory__is_EUCLEAN);
 	tcase_add_test(tc, mount__every_allocation_failing_once__errors_and_leaks_nothing);
 	tcase_add_test(tc, statfs_and_info__clean_volume__as_the_superblock_says);
+	tcase_add_test(tc, fork__in_the_child__every_handle_is_dead_and_the_parents_live_on);
 	tcase_add_test(tc, path__eight_threads__agree);
 	suite_add_tcase(s, tc);
 	return unit_run(s);

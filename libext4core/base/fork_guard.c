@@ -1,0 +1,68 @@
+/*
+ * fork_guard.c - a page that is empty in the child.
+ *
+ * Owns:    the guard's page; the process-wide count of forks, for kernels before 4.14.
+ * Locks:   atomics.
+ * Always:  a guard made in this process reads as "not a child" until the process forks.
+ */
+#include "base/fork_guard.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+static _Atomic uint32_t generation;
+static pthread_once_t handler_once = PTHREAD_ONCE_INIT;
+
+static void in_child(void)
+{
+	atomic_store(&generation, atomic_load(&generation) + 1);
+}
+
+static void handler_install(void)
+{
+	int r = pthread_atfork(NULL, NULL, in_child);
+
+	E4_ASSERT(r == 0);
+}
+
+uint32_t fork_generation(void)
+{
+	return atomic_load_explicit(&generation, memory_order_relaxed);
+}
+
+static size_t page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+void fork_guard_init(struct fork_guard *g)
+{
+	size_t size = page_size();
+	void *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page != MAP_FAILED && madvise(page, size, MADV_WIPEONFORK) != 0) {
+		(void)munmap(page, size);
+		page = MAP_FAILED;
+	}
+	if (page == MAP_FAILED) {
+		pthread_once(&handler_once, handler_install);
+		*g = (struct fork_guard){.generation = fork_generation()};
+		return;
+	}
+	*g = (struct fork_guard){.page = page};
+	atomic_store(g->page, 1);
+}
+
+void fork_guard_fini(struct fork_guard *g)
+{
+	if (g->page != NULL)
+		(void)munmap(g->page, page_size());
+	g->page = NULL;
+}
