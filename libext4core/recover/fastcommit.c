@@ -456,7 +456,9 @@ int fastcommit_replay(struct recovery *r)
 
 	if (err != 0 || len == 0)
 		return err;
-	err = apply_all(r, records, len);
+	err = recover_check_quota(r, 0);
+	if (err == 0)
+		err = apply_all(r, records, len);
 	mem_free(r->env, records, len);
 	return err;
 }

@@ -122,8 +122,9 @@ static int process(struct recovery *r, inum_t ino, inum_t *ret_next)
 	if (err != 0)
 		goto out_skip;
 	*ret_next = ri->ip.dtime;
-	if (r->rq->for_good && volume_has_ro_compat(r->vol, FEATURE_RO_COMPAT_QUOTA))
-		return fail(r->env, E4_WHY_RECOVER_QUOTA, .ino = ino, .name = "quota");
+	err = recover_check_quota(r, ino);
+	if (err != 0)
+		return err;
 	if (ri->ip.nlink > 0) {
 		err = truncate_orphan(r, ri, &changed);
 	} else {

@@ -110,6 +110,13 @@ static int stage_log(struct recovery *r)
 
 /* --- stage 2: fast commits, orphans -------------------------------------------------------------------------------------- */
 
+int recover_check_quota(struct recovery *r, inum_t ino)
+{
+	if (!r->rq->for_good || !volume_has_ro_compat(r->vol, FEATURE_RO_COMPAT_QUOTA))
+		return 0;
+	return fail(r->env, E4_WHY_RECOVER_QUOTA, .ino = ino, .name = "quota");
+}
+
 static int process_orphans(struct recovery *r)
 {
 	if (!orphans_present(r) || (le16_get(r->super.state) & SUPER_STATE_ERROR) != 0)

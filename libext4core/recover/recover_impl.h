@@ -152,6 +152,9 @@ int dir_edit_find(struct recovery *r, struct rinode *dir, const uint8_t *name, u
 /* The first block of a new directory. */
 int dir_edit_init(struct recovery *r, struct rinode *dir, inum_t parent) E4_MUST_CHECK;
 
+/* recover.c: usage files are not updated, so that what changes usage is not done for good where they exist. 0, or -EOPNOTSUPP. */
+int recover_check_quota(struct recovery *r, inum_t ino) E4_MUST_CHECK;
+
 /* store.c: for good */
 int store_super(
 	struct recovery *r, struct e4_blockdev *dev, bool recover, uint32_t flags) E4_MUST_CHECK;
