@@ -287,7 +287,7 @@ static int pump(struct e4_blockdev *bottom, uint32_t min)
 
 	if (bottom->ops.reap == NULL)
 		return 0;
-	int n = bottom->ops.reap(bottom->ctx, reqs, min, BATCH);
+	int n = bottom->ops.reap(bottom->ctx, reqs, min_u32(min, BATCH), BATCH);
 	for (int i = 0; i < n; i++) {
 		struct e4_blockdev_request *req = reqs[i];
 
@@ -297,6 +297,12 @@ static int pump(struct e4_blockdev *bottom, uint32_t min)
 		deliver(req);
 	}
 	return n;
+}
+
+/* How many completions to wait for: all of the inbox's are the real device's, which may have others besides. */
+static uint32_t still_wanted(const struct inbox *in, uint32_t min)
+{
+	return in->ready_count < min ? min_u32(min - in->ready_count, in->in_flight_count) : 0;
 }
 
 int blockdev_reap(
@@ -310,9 +316,9 @@ int blockdev_reap(
 		return -ENOMEM;
 	min = min_u32(min, max);
 	if (in->ready_count < max && in->in_flight_count > 0)
-		r = pump(lowest(dev), in->ready_count < min ? 1 : 0);
-	while (r >= 0 && in->ready_count < min && in->in_flight_count > 0)
-		r = pump(lowest(dev), 1);
+		r = pump(lowest(dev), still_wanted(in, min));
+	while (r >= 0 && still_wanted(in, min) > 0)
+		r = pump(lowest(dev), still_wanted(in, min));
 	if (r < 0 && in->ready_count == 0)
 		return r;
 	while (n < max && in->ready_count > 0)

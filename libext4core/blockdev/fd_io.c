@@ -59,7 +59,9 @@ int fd_readv(int fd, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_c
 
 		if (n == 0)
 			return 0;
-		ssize_t got = preadv2(fd, vec, n, (off_t)offset, rwf);
+		ssize_t got = n == 1 && rwf == 0
+				      ? pread(fd, vec[0].iov_base, vec[0].iov_len, (off_t)offset)
+				      : preadv2(fd, vec, n, (off_t)offset, rwf);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
@@ -80,7 +82,9 @@ int fd_writev(int fd, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_
 
 		if (n == 0)
 			return 0;
-		ssize_t put = pwritev2(fd, vec, n, (off_t)offset, rwf);
+		ssize_t put = n == 1 && rwf == 0
+				      ? pwrite(fd, vec[0].iov_base, vec[0].iov_len, (off_t)offset)
+				      : pwritev2(fd, vec, n, (off_t)offset, rwf);
 		if (put < 0 && errno == EINTR)
 			continue;
 		if (put <= 0)

@@ -60,12 +60,16 @@ static void ring_fini(struct local *local)
 	io_uring_queue_exit(&ring->io);
 }
 
-/* Newest features first; an older kernel refuses what it does not know. */
+/*
+ * Newest features first; an older kernel refuses what it does not know. TASKRUN_FLAG, or looking without waiting would never
+ * see what completes.
+ */
 static int queue_init(struct ring *ring, uint32_t depth, bool own_thread)
 {
 	static const unsigned flags[] = {
-		IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_CLAMP,
-		IORING_SETUP_COOP_TASKRUN | IORING_SETUP_CLAMP,
+		IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
+			IORING_SETUP_TASKRUN_FLAG | IORING_SETUP_CLAMP,
+		IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG | IORING_SETUP_CLAMP,
 		IORING_SETUP_CLAMP,
 	};
 	int r = -EINVAL;
@@ -261,6 +265,18 @@ static struct e4_blockdev_request *take_kept(struct ring *ring)
 	return req;
 }
 
+/* One entry into the kernel for all that is wanted; what is there already costs none. */
+static int await(struct ring *ring, uint32_t want)
+{
+	struct io_uring_cqe *cqe;
+	int r;
+
+	do {
+		r = io_uring_wait_cqe_nr(&ring->io, &cqe, want);
+	} while (r == -EINTR);
+	return r;
+}
+
 static int uring_reap(void *ctx, struct e4_blockdev_request **ret, uint32_t min, uint32_t max)
 {
 	struct e4_blockdev_request *req;
@@ -273,12 +289,11 @@ static int uring_reap(void *ctx, struct e4_blockdev_request **ret, uint32_t min,
 		ret[n++] = req;
 	if (r == 0)
 		r = push(ring);
+	if (r == 0 && n < min && ring->in_kernel_count > 0)
+		r = await(ring, min_u32(min - n, ring->in_kernel_count));
 	while (r == 0 && n < max && ring->in_kernel_count > 0) {
-		r = n < min ? io_uring_wait_cqe(&ring->io, &cqe)
-			    : io_uring_peek_cqe(&ring->io, &cqe);
-		if (r == -EINTR)
-			r = 0;
-		else if (r == 0)
+		r = io_uring_peek_cqe(&ring->io, &cqe);
+		if (r == 0)
 			ret[n++] = complete(ring, cqe);
 	}
 	if (r == -EAGAIN)

@@ -239,6 +239,33 @@ START_TEST(blockdev__queue_of_32__every_request_comes_back_once_with_its_data)
 }
 END_TEST
 
+START_TEST(blockdev__looking_without_waiting__sees_what_completes)
+{
+	struct e4_blockdev *dev = device_open(&device_kinds[_i]);
+	struct e4_blockdev_request *reqs[8], *done[8];
+	struct job jobs[8];
+	unsigned seen = 0;
+
+	if (dev == NULL)
+		return;
+	for (unsigned i = 0; i < 8; i++) {
+		jobs[i].mem = buffer(8192);
+		job_init(&jobs[i], E4_BLOCKDEV_READ, i * 8192, false);
+		reqs[i] = &jobs[i].req;
+	}
+	ck_assert_int_eq(blockdev_submit(dev, reqs, 8), 8);
+	while (seen < 8) {
+		int n = blockdev_reap(dev, done, 0, 8);
+
+		ck_assert_int_ge(n, 0);
+		seen += (unsigned)n;
+	}
+	for (unsigned i = 0; i < 8; i++)
+		free(jobs[i].mem);
+	device_close(dev);
+}
+END_TEST
+
 START_TEST(blockdev__queued_other_operations__complete)
 {
 	struct e4_blockdev *dev = device_open(&device_kinds[_i]);
@@ -354,6 +381,7 @@ int main(void)
 		tc, blockdev__zeroed_range__reads_as_zeros_and_nothing_else_changes, 0, n);
 	tcase_add_loop_test(
 		tc, blockdev__queue_of_32__every_request_comes_back_once_with_its_data, 0, n);
+	tcase_add_loop_test(tc, blockdev__looking_without_waiting__sees_what_completes, 0, n);
 	tcase_add_loop_test(tc, blockdev__queued_other_operations__complete, 0, n);
 	tcase_add_loop_test(tc, blockdev__eight_threads__do_not_disturb_each_other, 0, n);
 	tcase_add_loop_test(tc, blockdev__writers_of_parts_of_one_sector__all_win, 0, n);
