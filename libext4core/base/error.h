@@ -43,7 +43,16 @@ struct error_ring {
 /* Records the failure, logs it with its culprit, returns the negative errno. Never fails, never blocks on I/O. */
 int fail_at(struct env *env, enum why why, const struct fail_info *info, const char *file, uint32_t line)
 	__attribute__((cold));
-#define fail(env, why, ...) fail_at((env), (why), &(struct fail_info){__VA_ARGS__}, __FILE__, __LINE__)
+#define fail(env, why, ...) \
+	fail_negative(fail_at((env), (why), &(struct fail_info){__VA_ARGS__}, __FILE__, __LINE__))
+
+/* Says to compilers and analyzers what fail_at() promises. */
+static inline int fail_negative(int r)
+{
+	if (r >= 0)
+		__builtin_unreachable();
+	return r;
+}
 
 /* The calling thread's newest failure; false when it met none. ret->struct_size must be set. */
 bool error_last(struct env *env, struct e4_error *ret);

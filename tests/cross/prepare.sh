@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Prepares a build for another architecture, and prints the meson cross file to use.
 #
-#   tests/cross/prepare.sh i386|s390x DIR
+#   tests/cross/prepare.sh i386|s390x|arm64 DIR
 #
 # Debian's cross compilers come with a C library, but not with Check, zlib and utf8proc. Their packages for the other
 # architecture are only unpacked, into DIR/sysroot: installing them would clash with security updates. apt runs on
@@ -12,16 +12,17 @@ set -euo pipefail
 arch=$1 dir=$2
 here=$(cd "$(dirname "$0")" && pwd)
 case $arch in
-i386) preset=32-bit compiler=i686-linux-gnu-gcc ;;
-s390x) preset=big-endian compiler=s390x-linux-gnu-gcc ;;
+i386) preset=32-bit compiler=i686-linux-gnu-gcc emulator= ;;
+s390x) preset=big-endian compiler=s390x-linux-gnu-gcc emulator=qemu-s390x-static ;;
+arm64) preset=arm64 compiler=aarch64-linux-gnu-gcc emulator=qemu-aarch64-static ;;
 *) echo "prepare.sh: unknown architecture $arch" >&2; exit 2 ;;
 esac
 
 skip() { echo "prepare.sh: $arch: $*" >&2; exit 77; }
 
 command -v "$compiler" >/dev/null || skip "no $compiler"
-if [ "$arch" = s390x ]; then
-	command -v qemu-s390x-static >/dev/null || skip "no qemu-s390x-static"
+if [ -n "$emulator" ]; then
+	command -v "$emulator" >/dev/null || skip "no $emulator"
 elif [ ! -e /lib/ld-linux.so.2 ]; then
 	skip "no 32-bit C library (libc6-i386)"
 fi
