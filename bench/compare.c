@@ -104,7 +104,11 @@ static void show_spread(char ret[32], const struct spread *s)
 static void show_row(const struct case_request *req, const struct duel_result *r)
 {
 	const struct bench_case *c = req->which;
-	char ours[16], theirs[16], ratio[32], cpu[32], rmw[16];
+	char ours[16];
+	char theirs[16];
+	char ratio[32];
+	char cpu[32];
+	char rmw[16];
 
 	show_value(ours, c, r->ours_ns.median);
 	show_value(theirs, c, r->theirs_ns.median);
@@ -393,7 +397,8 @@ static void keep_options(char *ret, size_t size, int argc, char **argv)
 int bench_compare(int argc, char **argv)
 {
 	struct comparison *cmp = calloc(1, sizeof(*cmp));
-	int status, r;
+	int status;
+	int r;
 
 	if (cmp == NULL) {
 		report("compare", "memory", -ENOMEM, NULL);
@@ -403,8 +408,8 @@ int bench_compare(int argc, char **argv)
 	keep_options(cmp->options, sizeof(cmp->options), argc, argv);
 	status = parse(&cmp->set, argc, argv);
 	if (status == OPTIONS_GO_ON) {
-		/* Files of tmpfs have page granularity; stores are not what is measured. */
-		setenv("PMEM2_FORCE_GRANULARITY", "CACHE_LINE", 0);
+		/* Files of tmpfs have page granularity; stores are not what is measured. No other thread is there yet. */
+		setenv("PMEM2_FORCE_GRANULARITY", "CACHE_LINE", 0); /* NOLINT(concurrency-mt-unsafe) */
 		facts_init(&cmp->facts);
 		r = lab_open(&cmp->lab, cmp->set.tmpfs);
 		if (r < 0) {

@@ -133,7 +133,8 @@ struct cost {
 
 static struct cost slice(struct arena *a, enum side side)
 {
-	uint64_t cpu = clock_cpu_ns(), started = clock_now_ns();
+	uint64_t cpu = clock_cpu_ns();
+	uint64_t started = clock_now_ns();
 	struct cost c = {0};
 
 	command(a, RUN, side);

@@ -16,7 +16,8 @@ struct hist {
 
 static inline unsigned hist_bucket(uint64_t value)
 {
-	unsigned top, shift;
+	unsigned top;
+	unsigned shift;
 
 	if (value < 1u << HIST_SUB_BITS) {
 		return (unsigned)value;

@@ -7,6 +7,8 @@
  */
 #include "janitor.h"
 
+#include "report.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/loop.h>
@@ -103,7 +105,7 @@ static bool undo_patiently(const struct note *note)
 		r = undo(note);
 	}
 	if (r != 0 && r != ENOENT) {
-		fprintf(stderr, "e4bench: %s: not removed: %s\n", note->object, strerror(r));
+		report("lab", note->object, -r, "could not be removed");
 		return false;
 	}
 	return true;
@@ -155,7 +157,7 @@ int janitor_note(struct janitor *j, enum janitor_task task, const char *object)
 	if (strlen(object) >= sizeof(note.object)) {
 		return -ENAMETOOLONG;
 	}
-	strcpy(note.object, object);
+	memcpy(note.object, object, strlen(object));
 	return write(j->pipe, &note, sizeof(note)) == sizeof(note) ? 0 : -EPIPE;
 }
 

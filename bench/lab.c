@@ -217,7 +217,8 @@ static int fill_by_kernel(struct lab *lab, struct lab_volume *v, const char *mnt
 
 static int make_device(struct lab *lab, struct lab_volume *v)
 {
-	char name[32], file[LAB_PATH_MAX];
+	char name[32];
+	char file[LAB_PATH_MAX];
 	uint64_t size = volume_size(v) & ~(uint64_t)(MIB - 1);
 	int r;
 
@@ -242,7 +243,8 @@ static int make_device(struct lab *lab, struct lab_volume *v)
 /* Without a kernel's help: mke2fs copies a folder. */
 static int fill_by_mke2fs(struct lab *lab, const struct lab_volume *v)
 {
-	char from[LAB_PATH_MAX], file[LAB_PATH_MAX + 8];
+	char from[LAB_PATH_MAX];
+	char file[LAB_PATH_MAX + 8];
 	int r;
 
 	if (v->content != LAB_DATA) {

@@ -93,7 +93,8 @@ static int slot_prepare(struct queue *q, struct slot *s)
 {
 	const struct target *t = q->stream->target;
 	uint8_t *at = s->buf + (q->pattern.bs - s->left);
-	uint64_t addr = s->offset, len = s->left;
+	uint64_t addr = s->offset;
+	uint64_t len = s->left;
 
 	if (t->file != NULL) {
 		struct e4_mapping *m = &s->mapping;

@@ -51,13 +51,20 @@ static int push(struct walk *w, const char *parent, const char *name)
 	return 0;
 }
 
+/* NULL at the end, errno 0, or after an error. */
+static struct dirent *next_entry(DIR *dir)
+{
+	errno = 0;
+	return readdir(dir); /* NOLINT(concurrency-mt-unsafe): the stream is this thread's */
+}
+
 static int64_t read_dir(struct walk *w, const char *path, DIR *dir)
 {
 	struct dirent *entry;
 	int64_t seen = 0;
 	int r = 0;
 
-	for (errno = 0; r == 0 && (entry = readdir(dir)) != NULL; errno = 0) {
+	while (r == 0 && (entry = next_entry(dir)) != NULL) {
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) {
 			continue;
 		}

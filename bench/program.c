@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -16,6 +15,10 @@
 /* The strings are only read, whatever posix_spawn() declares. */
 static int start(const char *path, const char *const argv[], pid_t *ret)
 {
+	union {
+		const char *const *ours;
+		char *const *theirs;
+	} words = {.ours = argv};
 	posix_spawn_file_actions_t actions;
 	int r = posix_spawn_file_actions_init(&actions);
 
@@ -30,7 +33,7 @@ static int start(const char *path, const char *const argv[], pid_t *ret)
 		r = posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
 	}
 	if (r == 0) {
-		r = posix_spawnp(ret, path, &actions, NULL, (char *const *)(uintptr_t)argv, environ);
+		r = posix_spawnp(ret, path, &actions, NULL, words.theirs, environ);
 	}
 	posix_spawn_file_actions_destroy(&actions);
 	return -r;
@@ -53,7 +56,7 @@ static int find_and_start(const char *const argv[], pid_t *ret)
 int program_run(const char *const argv[])
 {
 	int status;
-	pid_t pid;
+	pid_t pid = -1;
 	int r = find_and_start(argv, &pid);
 
 	if (r < 0) {

@@ -179,7 +179,8 @@ static void write_report(const struct settings *set, const char *spec, const str
 {
 	struct json j = {.out = stdout};
 	double seconds = (double)(to->ns - from->ns) / 1e9;
-	uint64_t done = 0, rmw = 0;
+	uint64_t done = 0;
+	uint64_t rmw = 0;
 	struct facts facts;
 	char backend[16];
 
@@ -243,7 +244,8 @@ static void job_init(
 static int measure(const struct settings *set, const char *spec, const struct target *t)
 {
 	struct job *jobs = calloc(set->numjobs, sizeof(*jobs));
-	struct usage from, to;
+	struct usage from;
+	struct usage to;
 	uint64_t started = 0;
 	int err = jobs != NULL ? 0 : -ENOMEM;
 

@@ -7,7 +7,8 @@
 
 static int by_value(const void *a, const void *b)
 {
-	const double *x = a, *y = b;
+	const double *x = a;
+	const double *y = b;
 
 	return (*x > *y) - (*x < *y);
 }

@@ -203,7 +203,7 @@ static int streams_ready(struct stage *s, struct lab *lab, const struct case_req
 			theirs.pattern = ours.pattern;
 		}
 		if (c->content == LAB_TREE) {
-			ours.base = theirs.base = i * (PATHS / req->threads);
+			ours.base = theirs.base = (uint64_t)i * (PATHS / req->threads);
 		}
 		s->ours[i] = ours;
 		s->theirs[i] = theirs;
