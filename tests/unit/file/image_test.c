@@ -33,10 +33,10 @@ struct image {
 static const struct image images[] = {
 	{1024, "-O extents", "32M"},
 	{4096, "-O extents,metadata_csum", "32M"},
-	{65536, "-O extents", "256M"},
+	{65536, "-O extents", "64M"},
 	{1024, "-t ext2", "32M"},
 	{4096, "-t ext2", "32M"},
-	{65536, "-t ext2", "256M"},
+	{65536, "-t ext2", "64M"},
 	{4096, "-O bigalloc,extents -C 16384", "64M"},
 	/* For the small file only: mke2fs 1.47 loses the hole at the end of a large one here. */
 	{4096, "-O inline_data,extents", "32M"},
