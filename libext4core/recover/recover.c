@@ -157,7 +157,11 @@ static int begin(
 {
 	uint32_t bs = rq->vol->block_size;
 
-	*r = (struct recovery){.env = rq->vol->env, .vol = rq->vol, .rq = rq, .result = result};
+	/* Zeroed by its allocation, and too large to be assigned as a whole. */
+	r->env = rq->vol->env;
+	r->vol = rq->vol;
+	r->rq = rq;
+	r->result = result;
 	list_init(&r->dirty);
 	for (uint32_t i = 0; i < RECOVER_HASH; i++) {
 		list_init(&r->groups[i]);
