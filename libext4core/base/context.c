@@ -3,7 +3,8 @@
  *
  * Owns:    env->contexts; the registry of live sets (process-wide, touched when a set is made or unmade, and by a leaving thread).
  * Locks:   registry_lock, then the set's lock. Neither is taken by context_get() once the thread has its context.
- * Always:  a cached context is used only if its set's id is the volume's own, and ids are never used twice: so a thread that
+ * Always:  context_last repeats an entry of the thread's caches, or names no volume.
+ *          A cached context is used only if its set's id is the volume's own, and ids are never used twice: so a thread that
  *          outlives a volume never touches freed memory, and a volume that outlives a thread gets the context back.
  */
 #include "base/context.h"
@@ -29,6 +30,14 @@ static _Thread_local struct thread_cache {
 	bool registered;
 } cache;
 
+_Thread_local struct context_last context_last;
+
+/* What was used last may be the one that goes, or is no longer the one to use. */
+static void forget_last(void)
+{
+	context_last.set_id = 0;
+}
+
 static pthread_mutex_t registry_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct list registry = {&registry, &registry};
 static uint64_t next_set_id = 1;
@@ -50,6 +59,7 @@ static struct context_set *registry_find(uint64_t id)
 /* Gives a context back: its ring can be used by no other thread, so it goes; the rest stays for the next thread. */
 static void context_release(struct context_set *set, struct context *ctx)
 {
+	forget_last();
 	if (ctx->ring != NULL)
 		ctx->ring_close(ctx);
 	ctx->ring = NULL;
@@ -192,14 +202,17 @@ static struct cached *find(struct cached *slots, uint64_t id)
 	return NULL;
 }
 
-struct context *context_get(struct env *env)
+struct context *context_find(struct env *env)
 {
 	uint64_t id = env->contexts.id;
 	struct cached *c = find(cache.bound, id);
 
 	if (c == NULL)
 		c = find(cache.own, id);
-	return E4_LIKELY(c != NULL) ? c->ctx : context_first(env);
+	struct context *ctx = c != NULL ? c->ctx : context_first(env);
+	if (ctx != NULL)
+		context_last = (struct context_last){.set_id = id, .ctx = ctx};
+	return ctx;
 }
 
 int context_new(struct env *env, struct context **ret)
@@ -216,6 +229,7 @@ int context_bind(struct env *env, struct context *ctx)
 {
 	struct cached *c = find(cache.bound, env->contexts.id);
 
+	forget_last();
 	if (ctx == NULL) {
 		if (c != NULL)
 			*c = (struct cached){0};
@@ -238,6 +252,7 @@ void context_free(struct context *ctx)
 
 	if (c != NULL && c->ctx == ctx)
 		*c = (struct cached){0};
+	forget_last();
 	if (ctx->ring != NULL)
 		ctx->ring_close(ctx);
 	mutex_lock(&env->contexts.lock);

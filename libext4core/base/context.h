@@ -13,6 +13,9 @@
 #include "base/mutex.h"
 #include "base/types.h"
 
+/* A shared library's thread-local word at a fixed offset: a load instead of a call. They are few, so that dlopen() finds room. */
+#define E4_TLS __attribute__((tls_model("initial-exec")))
+
 struct env;
 
 /* Counts of one context; only its thread writes. Summed by e4_counters. */
@@ -50,8 +53,14 @@ struct context_set {
 void context_set_init(struct env *env);
 void context_set_fini(struct env *env);
 
-/* The calling thread's context; made on first use. NULL only without memory. No lock, no shared write when it exists. */
-struct context *context_get(struct env *env);
+/* What context_get() of env.h falls back to: the thread's context in its cache of several volumes, made on first use. */
+struct context *context_find(struct env *env);
+/* The volume and context that the thread used last. A set_id of 0 is no volume. Only its thread touches it. */
+struct context_last {
+	uint64_t set_id;
+	struct context *ctx;
+};
+extern _Thread_local struct context_last context_last E4_TLS;
 
 /* By hand, for fibres: new, bind to the calling thread (NULL = back to the thread's own), free (must be bound nowhere). */
 int context_new(struct env *env, struct context **ret) E4_MUST_CHECK;

@@ -28,6 +28,14 @@ struct env {
 	_Atomic uint32_t refs; /* [atomic] */
 };
 
+/* The calling thread's context; made on first use. NULL only without memory. No lock, no shared write when it exists. */
+static inline struct context *context_get(struct env *env)
+{
+	if (E4_LIKELY(context_last.set_id == env->contexts.id))
+		return context_last.ctx;
+	return context_find(env);
+}
+
 /* hooks NULL = defaults. One reference is the caller's. -ENOMEM only. */
 int env_new(const struct e4_hooks *hooks, uint64_t budget_bytes, struct env **ret) E4_MUST_CHECK;
 void env_get(struct env *env);

@@ -7,6 +7,7 @@
  */
 #include "base/error.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -30,6 +31,10 @@ static const struct why_row rows[] = {
 #include "base/why.def"
 #undef WHY
 };
+
+#define WHY(id, e, t) static_assert((e) < 0, #id);
+#include "base/why.def"
+#undef WHY
 
 const char *why_name(enum why why)
 {

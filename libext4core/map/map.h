@@ -13,7 +13,7 @@
 int map_begin(struct inode *ip, uint64_t offset, uint64_t len, uint32_t intent, uint32_t flags,
 	struct e4_mapping *ret) E4_MUST_CHECK;
 int map_end(struct e4_mapping *m, uint64_t done_bytes, int err) E4_MUST_CHECK;
-/* Past the end of the file too, neighbours merged as FIEMAP shows them; 1 found, 0 nothing mapped at or after offset. */
+/* Past the end of the file too, each extent of the tree by itself; 1 found, 0 nothing mapped at or after offset. */
 int map_report(struct inode *ip, uint64_t offset, struct e4_mapping *ret) E4_MUST_CHECK;
 /* SEEK_DATA, SEEK_HOLE: offset, or -ENXIO. */
 int64_t map_seek_data(struct inode *ip, uint64_t offset) E4_MUST_CHECK;
