@@ -10,10 +10,10 @@ E4_BEGIN_DECLS
 /** One entry. */
 struct e4_dirent {
 	uint32_t ino;
-	uint32_t type;     /**< enum e4_file_type, 0 = unknown */
-	uint64_t cookie;   /**< position after this entry: e4_seekdir() there continues with the next */
+	uint32_t type;   /**< enum e4_file_type, 0 = unknown */
+	uint64_t cookie; /**< position after this entry: e4_seekdir() there continues with the next */
 	uint32_t name_len; /**< bytes, 1..255 */
-	char name[256];    /**< bytes, NUL-terminated; in an encrypted directory without its key the no-key name */
+	char name[256]; /**< bytes, NUL-terminated; in an encrypted directory without its key the no-key name */
 };
 
 /**

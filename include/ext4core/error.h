@@ -3,9 +3,9 @@
 #ifndef EXT4CORE_ERROR_H
 #define EXT4CORE_ERROR_H
 
-#include <stdint.h>
-
 #include <ext4core/version.h>
+
+#include <stdint.h>
 
 E4_BEGIN_DECLS
 
@@ -16,16 +16,16 @@ struct e4_blockdev;
 struct e4_error {
 	uint32_t struct_size; /**< set by the caller to sizeof(struct e4_error) */
 	int32_t err;          /**< negative errno; 0 when there is no error to report */
-	const char *why;      /**< name of the reason, such as "EXTENT_DEPTH"; valid for ever; "" when none */
-	uint64_t block;       /**< block of the volume */
-	uint64_t found;       /**< the value that was there */
-	uint64_t expected;    /**< the value, or limit, that should have been */
-	uint64_t thread;      /**< the kernel's thread id */
-	uint64_t sequence;    /**< counts failures of this device from 1 */
-	uint32_t ino;         /**< inode */
-	uint32_t line;        /**< source line of the library */
-	const char *file;     /**< source file of the library */
-	char text[232];       /**< one sentence for a person, without newline */
+	const char *why; /**< name of the reason, such as "EXTENT_DEPTH"; valid for ever; "" when none */
+	uint64_t block;    /**< block of the volume */
+	uint64_t found;    /**< the value that was there */
+	uint64_t expected; /**< the value, or limit, that should have been */
+	uint64_t thread;   /**< the kernel's thread id */
+	uint64_t sequence; /**< counts failures of this device from 1 */
+	uint32_t ino;      /**< inode */
+	uint32_t line;     /**< source line of the library */
+	const char *file;  /**< source file of the library */
+	char text[232];    /**< one sentence for a person, without newline */
 };
 
 /**

@@ -37,7 +37,8 @@ enum e4_open_flags {
  * @since 0.1
  * @source open(2).
  */
-E4_API int e4_open(struct e4_fs *fs, const char *path, uint32_t flags, uint32_t mode, struct e4_file **ret);
+E4_API int e4_open(
+	struct e4_fs *fs, const char *path, uint32_t flags, uint32_t mode, struct e4_file **ret);
 
 /**
  * e4_open() from a directory.
@@ -53,7 +54,8 @@ E4_API int e4_open(struct e4_fs *fs, const char *path, uint32_t flags, uint32_t 
  * @since 0.1
  * @source openat(2).
  */
-E4_API int e4_openat(struct e4_inode *dir, const char *path, uint32_t flags, uint32_t mode, struct e4_file **ret);
+E4_API int e4_openat(struct e4_inode *dir, const char *path, uint32_t flags, uint32_t mode,
+	struct e4_file **ret);
 
 /**
  * Opens a held inode.
@@ -137,7 +139,8 @@ E4_API int64_t e4_pread(struct e4_file *file, void *buf, uint64_t len, uint64_t 
  * @since 0.1
  * @source preadv2(2).
  */
-E4_API int64_t e4_preadv(struct e4_file *file, const struct e4_iovec *iov, uint32_t iov_count, uint64_t offset, uint32_t flags);
+E4_API int64_t e4_preadv(struct e4_file *file, const struct e4_iovec *iov, uint32_t iov_count,
+	uint64_t offset, uint32_t flags);
 
 /**
  * e4_pread() of a held inode.
@@ -199,7 +202,8 @@ E4_API int64_t e4_seek_hole(struct e4_file *file, uint64_t offset);
  * @since 0.1
  * @source mmap(2) with DAX; DESIGN 7.
  */
-E4_API int e4_dax_map(struct e4_file *file, uint64_t offset, uint64_t len, const void **ret, uint64_t *ret_len);
+E4_API int e4_dax_map(
+	struct e4_file *file, uint64_t offset, uint64_t len, const void **ret, uint64_t *ret_len);
 
 /**
  * Gives a pointer of e4_dax_map() back.

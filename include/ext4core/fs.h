@@ -9,21 +9,21 @@
 E4_BEGIN_DECLS
 
 enum e4_mount_flags {
-	E4_MOUNT_RDONLY = 1 << 0,      /**< writes not one byte, and still shows the replayed journal */
-	E4_MOUNT_NORECOVERY = 1 << 1,  /**< read-only: show the volume as it is, without replay (noload) */
+	E4_MOUNT_RDONLY = 1 << 0, /**< writes not one byte, and still shows the replayed journal */
+	E4_MOUNT_NORECOVERY = 1 << 1, /**< read-only: show the volume as it is, without replay (noload) */
 	E4_MOUNT_IGNORE_CSUM = 1 << 2, /**< rescue: go on past a bad checksum (each is still reported) */
 	E4_MOUNT_BACKUP_DESCS = 1 << 3, /**< rescue: group descriptors from the backup that belongs to `superblock` */
 };
 
 struct e4_mount_options {
 	uint32_t struct_size;
-	uint32_t flags;           /**< enum e4_mount_flags */
-	uint64_t superblock;      /**< block of the superblock to use, in blocks of `superblock_bsize`; 0 = the primary */
+	uint32_t flags; /**< enum e4_mount_flags */
+	uint64_t superblock; /**< block of the superblock to use, in blocks of `superblock_bsize`; 0 = the primary */
 	uint32_t superblock_bsize; /**< 1024..65536; 0 = 1024 */
 	uint32_t reserved;
-	uint64_t memory_budget;   /**< bytes for caches and everything else; 0 = 64 MiB */
+	uint64_t memory_budget; /**< bytes for caches and everything else; 0 = 64 MiB */
 	struct e4_blockdev *journal; /**< external journal, where the volume has one; must outlive the mount */
-	struct e4_error *error;   /**< filled in when mounting fails (struct_size set); NULL = not wanted */
+	struct e4_error *error; /**< filled in when mounting fails (struct_size set); NULL = not wanted */
 };
 
 /**
@@ -81,11 +81,11 @@ E4_API int e4_unmount(struct e4_fs *fs, uint32_t flags);
 /** What a recovery did. */
 struct e4_replay_result {
 	uint32_t struct_size;
-	uint32_t was_needed;      /**< 0: the volume was clean and was not written */
-	uint64_t transactions;    /**< replayed */
-	uint64_t blocks;          /**< written home from the log */
-	uint64_t revoked;         /**< skipped because they were revoked */
-	uint64_t fast_commits;    /**< records applied */
+	uint32_t was_needed;   /**< 0: the volume was clean and was not written */
+	uint64_t transactions; /**< replayed */
+	uint64_t blocks;       /**< written home from the log */
+	uint64_t revoked;      /**< skipped because they were revoked */
+	uint64_t fast_commits; /**< records applied */
 	uint64_t orphans_deleted, orphans_truncated;
 };
 
@@ -103,7 +103,8 @@ struct e4_replay_result {
  * @since 0.1
  * @source format/journal.md "Recovery"; e2fsck(8) -E journal_only does the first part.
  */
-E4_API int e4_replay(struct e4_blockdev *dev, const struct e4_mount_options *opts, struct e4_replay_result *ret);
+E4_API int e4_replay(
+	struct e4_blockdev *dev, const struct e4_mount_options *opts, struct e4_replay_result *ret);
 
 /** The volume's summary. Strings are NUL-terminated copies. */
 struct e4_fs_info {
@@ -113,8 +114,8 @@ struct e4_fs_info {
 	uint64_t blocks, free_blocks, reserved_blocks;
 	uint32_t inodes, free_inodes, first_ino;
 	uint32_t feature_compat, feature_incompat, feature_ro_compat;
-	uint32_t state;      /**< s_state: 1 clean, 2 errors, 4 orphans */
-	uint32_t errors;     /**< s_errors: 1 continue, 2 remount-ro, 3 panic */
+	uint32_t state;  /**< s_state: 1 clean, 2 errors, 4 orphans */
+	uint32_t errors; /**< s_errors: 1 continue, 2 remount-ro, 3 panic */
 	uint32_t error_count;
 	uint32_t mount_count;
 	int32_t max_mount_count;
@@ -164,7 +165,8 @@ E4_API int e4_fs_info(struct e4_fs *fs, struct e4_fs_info *ret);
  * @since 0.1
  * @source format/superblock.md; blkid(8).
  */
-E4_API int e4_probe(struct e4_blockdev *dev, const struct e4_mount_options *opts, struct e4_fs_info *ret);
+E4_API int e4_probe(
+	struct e4_blockdev *dev, const struct e4_mount_options *opts, struct e4_fs_info *ret);
 
 /**
  * Name of one feature bit as mke2fs spells it.
@@ -262,7 +264,8 @@ E4_API int e4_inode_stat(struct e4_inode *ip, struct e4_stat *ret);
  * @since 0.1
  * @source lookup of FUSE; format/directories.md.
  */
-E4_API int e4_inode_lookup(struct e4_inode *ip, const char *name, uint32_t len, struct e4_inode **ret);
+E4_API int e4_inode_lookup(
+	struct e4_inode *ip, const char *name, uint32_t len, struct e4_inode **ret);
 
 /* --- paths ----------------------------------------------------------------------------------------------------------- */
 
@@ -359,7 +362,8 @@ E4_API int64_t e4_inode_readlink(struct e4_inode *ip, char *buf, uint64_t size);
  * @since 0.1
  * @source getxattr(2); format/xattr.md.
  */
-E4_API int64_t e4_getxattr(struct e4_fs *fs, const char *path, uint32_t flags, const char *name, void *buf, uint64_t size);
+E4_API int64_t e4_getxattr(struct e4_fs *fs, const char *path, uint32_t flags, const char *name,
+	void *buf, uint64_t size);
 
 /**
  * The names of all extended attributes, each ended by NUL, as root sees them.
@@ -378,7 +382,8 @@ E4_API int64_t e4_getxattr(struct e4_fs *fs, const char *path, uint32_t flags, c
  * @since 0.1
  * @source listxattr(2).
  */
-E4_API int64_t e4_listxattr(struct e4_fs *fs, const char *path, uint32_t flags, char *buf, uint64_t size);
+E4_API int64_t e4_listxattr(
+	struct e4_fs *fs, const char *path, uint32_t flags, char *buf, uint64_t size);
 
 /**
  * e4_getxattr() of a held inode.
@@ -458,16 +463,16 @@ struct e4_counters {
 	uint32_t struct_size;
 	uint32_t reserved;
 	uint64_t dev_reads, dev_read_bytes, dev_writes, dev_write_bytes, dev_flushes;
-	uint64_t map_lookups;    /**< mappings looked up */
-	uint64_t map_misses;     /**< of these, answered by reading the tree */
+	uint64_t map_lookups;          /**< mappings looked up */
+	uint64_t map_misses;           /**< of these, answered by reading the tree */
 	uint64_t buf_hits, buf_misses; /**< metadata blocks */
-	uint64_t extent_records; /**< extents held in memory */
-	uint64_t extent_heap_bytes; /**< heap they use */
+	uint64_t extent_records;       /**< extents held in memory */
+	uint64_t extent_heap_bytes;    /**< heap they use */
 	uint64_t inodes_cached;
 	uint64_t handles_started; /**< journal handles */
-	uint64_t rmw_shared;     /**< atomic read-modify-writes (locks count two) by the calling thread, ever */
-	uint64_t memory_bytes;   /**< held now, of everything */
-	uint64_t errors;         /**< failures recorded */
+	uint64_t rmw_shared; /**< atomic read-modify-writes (locks count two) by the calling thread, ever */
+	uint64_t memory_bytes; /**< held now, of everything */
+	uint64_t errors;       /**< failures recorded */
 };
 
 /**

@@ -4,10 +4,10 @@
 #ifndef EXT4CORE_HOOKS_H
 #define EXT4CORE_HOOKS_H
 
+#include <ext4core/version.h>
+
 #include <stddef.h>
 #include <stdint.h>
-
-#include <ext4core/version.h>
 
 E4_BEGIN_DECLS
 

@@ -3,12 +3,12 @@
 #ifndef EXT4CORE_TYPES_H
 #define EXT4CORE_TYPES_H
 
-#include <stdint.h>
-
 #include <ext4core/blockdev.h>
 #include <ext4core/error.h>
 #include <ext4core/hooks.h>
 #include <ext4core/version.h>
+
+#include <stdint.h>
 
 struct e4_fs;      /**< a mount */
 struct e4_inode;   /**< a held inode */
@@ -34,17 +34,18 @@ struct e4_stat {
 	uint32_t struct_size; /**< set by the caller */
 	uint32_t ino;
 	uint32_t generation;
-	uint32_t mode;  /**< type and permissions */
+	uint32_t mode; /**< type and permissions */
 	uint32_t uid, gid;
-	uint32_t nlink; /**< of a directory: 1 = too many to count */
-	uint32_t flags; /**< i_flags as chattr(1) knows them: the bits of FS_IOC_GETFLAGS */
-	uint64_t size;  /**< bytes */
-	uint64_t blocks; /**< units of 512 bytes */
+	uint32_t nlink;   /**< of a directory: 1 = too many to count */
+	uint32_t flags;   /**< i_flags as chattr(1) knows them: the bits of FS_IOC_GETFLAGS */
+	uint64_t size;    /**< bytes */
+	uint64_t blocks;  /**< units of 512 bytes */
 	uint32_t blksize; /**< preferred I/O size, bytes */
 	uint32_t rdev_major, rdev_minor;
 	uint32_t projid;
 	uint64_t version; /**< i_version */
-	struct e4_timespec atime, mtime, ctime, btime; /**< btime 0.0 where the inode has no room for it */
+	struct e4_timespec atime, mtime, ctime,
+		btime; /**< btime 0.0 where the inode has no room for it */
 	uint32_t has_btime;
 	uint32_t dio_align; /**< alignment for direct I/O, bytes; as STATX_DIOALIGN */
 };
@@ -53,7 +54,7 @@ struct e4_stat {
 struct e4_statfs {
 	uint32_t struct_size;
 	uint32_t block_size;
-	uint64_t blocks;      /**< usable blocks: without the volume's own metadata */
+	uint64_t blocks; /**< usable blocks: without the volume's own metadata */
 	uint64_t blocks_free;
 	uint64_t blocks_avail; /**< without those reserved for root */
 	uint64_t files;

@@ -5,11 +5,11 @@
  * Locks:   none.
  * Always:  a public context handle is the context itself.
  */
+#include "api/api_impl.h"
+
 #include <ext4core/fs.h>
 
 #include <errno.h>
-
-#include "api/api_impl.h"
 
 int e4_context_new(struct e4_fs *fs, struct e4_context **ret)
 {

@@ -5,11 +5,11 @@
  * Locks:   none; a stream is used by one thread at a time.
  * Always:  no logic; an open directory counts as one object of its mount.
  */
+#include "api/api_impl.h"
+
 #include <ext4core/dir.h>
 
 #include <errno.h>
-
-#include "api/api_impl.h"
 
 /* Takes over the reference to ip, also when it fails. */
 static int open_dir(struct e4_fs *fs, struct inode *ip, struct e4_dir **ret)

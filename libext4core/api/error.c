@@ -5,15 +5,15 @@
  * Locks:   none.
  * Always:  names are the kernel's: EOPNOTSUPP, EAGAIN.
  */
+#include "base/env.h"
+#include "config.h"
+#include "fs/fs.h"
+
 #include <ext4core/error.h>
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/env.h"
-#include "config.h"
-#include "fs/fs.h"
 
 int e4_last_error(struct e4_fs *fs, struct e4_error *ret)
 {
@@ -27,17 +27,74 @@ struct errno_name {
 	const char *name;
 };
 
-#define NAME(e) {e, #e}
+#define NAME(e)                                                                                    \
+	{                                                                                          \
+		e, #e                                                                              \
+	}
 
 static const struct errno_name names[] = {
-	NAME(EPERM), NAME(ENOENT), NAME(EINTR), NAME(EIO), NAME(ENXIO), NAME(E2BIG), NAME(EBADF), NAME(EAGAIN), NAME(ENOMEM),
-	NAME(EACCES), NAME(EFAULT), NAME(EBUSY), NAME(EEXIST), NAME(EXDEV), NAME(ENODEV), NAME(ENOTDIR), NAME(EISDIR), NAME(EINVAL),
-	NAME(ENFILE), NAME(EMFILE), NAME(ENOTTY), NAME(ETXTBSY), NAME(EFBIG), NAME(ENOSPC), NAME(ESPIPE), NAME(EROFS), NAME(EMLINK),
-	NAME(EPIPE), NAME(EDOM), NAME(ERANGE), NAME(EDEADLK), NAME(ENAMETOOLONG), NAME(ENOLCK), NAME(ENOSYS), NAME(ENOTEMPTY),
-	NAME(ELOOP), NAME(ENODATA), NAME(ETIME), NAME(EREMOTEIO), NAME(EBADMSG), NAME(EOVERFLOW), NAME(EILSEQ), NAME(EOPNOTSUPP),
-	NAME(ETIMEDOUT), NAME(EALREADY), NAME(EINPROGRESS), NAME(ESTALE), NAME(EUCLEAN), NAME(EDQUOT), NAME(ENOMEDIUM),
-	NAME(EMEDIUMTYPE), NAME(ECANCELED), NAME(ENOKEY), NAME(EKEYEXPIRED), NAME(EKEYREVOKED), NAME(EKEYREJECTED), NAME(ESHUTDOWN),
-	NAME(ECONNREFUSED), NAME(ECONNRESET), NAME(ENOTCONN), NAME(EPROTO), NAME(EREMCHG),
+	NAME(EPERM),
+	NAME(ENOENT),
+	NAME(EINTR),
+	NAME(EIO),
+	NAME(ENXIO),
+	NAME(E2BIG),
+	NAME(EBADF),
+	NAME(EAGAIN),
+	NAME(ENOMEM),
+	NAME(EACCES),
+	NAME(EFAULT),
+	NAME(EBUSY),
+	NAME(EEXIST),
+	NAME(EXDEV),
+	NAME(ENODEV),
+	NAME(ENOTDIR),
+	NAME(EISDIR),
+	NAME(EINVAL),
+	NAME(ENFILE),
+	NAME(EMFILE),
+	NAME(ENOTTY),
+	NAME(ETXTBSY),
+	NAME(EFBIG),
+	NAME(ENOSPC),
+	NAME(ESPIPE),
+	NAME(EROFS),
+	NAME(EMLINK),
+	NAME(EPIPE),
+	NAME(EDOM),
+	NAME(ERANGE),
+	NAME(EDEADLK),
+	NAME(ENAMETOOLONG),
+	NAME(ENOLCK),
+	NAME(ENOSYS),
+	NAME(ENOTEMPTY),
+	NAME(ELOOP),
+	NAME(ENODATA),
+	NAME(ETIME),
+	NAME(EREMOTEIO),
+	NAME(EBADMSG),
+	NAME(EOVERFLOW),
+	NAME(EILSEQ),
+	NAME(EOPNOTSUPP),
+	NAME(ETIMEDOUT),
+	NAME(EALREADY),
+	NAME(EINPROGRESS),
+	NAME(ESTALE),
+	NAME(EUCLEAN),
+	NAME(EDQUOT),
+	NAME(ENOMEDIUM),
+	NAME(EMEDIUMTYPE),
+	NAME(ECANCELED),
+	NAME(ENOKEY),
+	NAME(EKEYEXPIRED),
+	NAME(EKEYREVOKED),
+	NAME(EKEYREJECTED),
+	NAME(ESHUTDOWN),
+	NAME(ECONNREFUSED),
+	NAME(ECONNRESET),
+	NAME(ENOTCONN),
+	NAME(EPROTO),
+	NAME(EREMCHG),
 };
 
 const char *e4_errno_name(int err)

@@ -5,13 +5,14 @@
  * Locks:   none.
  * Always:  no logic beyond what open(2) decides from the kind of object; an open file counts as one object of its mount.
  */
+#include "file/file.h"
+
+#include "api/api_impl.h"
+#include "map/map.h"
+
 #include <ext4core/file.h>
 
 #include <errno.h>
-
-#include "api/api_impl.h"
-#include "file/file.h"
-#include "map/map.h"
 
 #define OPEN_FLAGS (E4_O_ACCMODE | E4_O_DIRECT | E4_O_NOFOLLOW | E4_O_DIRECTORY)
 
@@ -53,7 +54,8 @@ static int open_inode(struct e4_fs *fs, struct inode *ip, uint32_t flags, struct
 	return 0;
 }
 
-static int open_path(struct e4_fs *fs, struct inode *start, const char *path, uint32_t flags, struct e4_file **ret)
+static int open_path(struct e4_fs *fs, struct inode *start, const char *path, uint32_t flags,
+	struct e4_file **ret)
 {
 	uint32_t path_flags = flags & E4_O_NOFOLLOW ? E4_PATH_NOFOLLOW : 0;
 	struct inode *ip;
@@ -76,7 +78,8 @@ int e4_open(struct e4_fs *fs, const char *path, uint32_t flags, uint32_t mode, s
 	return r < 0 ? r : open_path(fs, NULL, path, flags, ret);
 }
 
-int e4_openat(struct e4_inode *dir, const char *path, uint32_t flags, uint32_t mode, struct e4_file **ret)
+int e4_openat(
+	struct e4_inode *dir, const char *path, uint32_t flags, uint32_t mode, struct e4_file **ret)
 {
 	(void)mode;
 	if (path == NULL || ret == NULL || !flags_ok(flags))
@@ -126,7 +129,8 @@ int64_t e4_pread(struct e4_file *file, void *buf, uint64_t len, uint64_t offset)
 	return e4_preadv(file, &iov, 1, offset, 0);
 }
 
-int64_t e4_preadv(struct e4_file *file, const struct e4_iovec *iov, uint32_t iov_count, uint64_t offset, uint32_t flags)
+int64_t e4_preadv(struct e4_file *file, const struct e4_iovec *iov, uint32_t iov_count,
+	uint64_t offset, uint32_t flags)
 {
 	if (file == NULL || (iov == NULL && iov_count != 0) || flags != 0 || offset > INT64_MAX)
 		return -EINVAL;
@@ -160,7 +164,8 @@ int64_t e4_seek_hole(struct e4_file *file, uint64_t offset)
 	return r < 0 ? r : map_seek_hole(file->ip, offset);
 }
 
-int e4_dax_map(struct e4_file *file, uint64_t offset, uint64_t len, const void **ret, uint64_t *ret_len)
+int e4_dax_map(
+	struct e4_file *file, uint64_t offset, uint64_t len, const void **ret, uint64_t *ret_len)
 {
 	if (file == NULL || ret == NULL || ret_len == NULL || len == 0)
 		return -EINVAL;

@@ -6,17 +6,18 @@
  * Always:  no logic; a NULL argument, an unknown flag or a struct without its size is -EINVAL before anything is touched. An inode
  *          handed out counts as one object of its mount.
  */
-#include <ext4core/fs.h>
-
-#include <errno.h>
-#include <string.h>
-
 #include "api/api_impl.h"
 #include "base/atomic.h"
 #include "base/math.h"
 #include "file/file.h"
 
-#define MOUNT_FLAGS (E4_MOUNT_RDONLY | E4_MOUNT_NORECOVERY | E4_MOUNT_IGNORE_CSUM | E4_MOUNT_BACKUP_DESCS)
+#include <ext4core/fs.h>
+
+#include <errno.h>
+#include <string.h>
+
+#define MOUNT_FLAGS                                                                                \
+	(E4_MOUNT_RDONLY | E4_MOUNT_NORECOVERY | E4_MOUNT_IGNORE_CSUM | E4_MOUNT_BACKUP_DESCS)
 
 void e4_mount_options_init(struct e4_mount_options *opts)
 {
@@ -34,8 +35,9 @@ static bool options_ok(const struct e4_mount_options *opts)
 		return false;
 	if (opts->struct_size < sizeof(*opts))
 		return true;
-	if (opts->superblock_bsize != 0 && (!is_pow2_u64(opts->superblock_bsize) || opts->superblock_bsize < 1024 ||
-						   opts->superblock_bsize > 65536 || opts->superblock > UINT64_MAX / 65536))
+	if (opts->superblock_bsize != 0 &&
+		(!is_pow2_u64(opts->superblock_bsize) || opts->superblock_bsize < 1024 ||
+			opts->superblock_bsize > 65536 || opts->superblock > UINT64_MAX / 65536))
 		return false;
 	return opts->error == NULL || opts->error->struct_size != 0;
 }
@@ -54,7 +56,8 @@ int e4_unmount(struct e4_fs *fs, uint32_t flags)
 	return fs_unmount(fs, flags);
 }
 
-int e4_replay(struct e4_blockdev *dev, const struct e4_mount_options *opts, struct e4_replay_result *ret)
+int e4_replay(
+	struct e4_blockdev *dev, const struct e4_mount_options *opts, struct e4_replay_result *ret)
 {
 	if (dev == NULL || ret == NULL || ret->struct_size == 0 || !options_ok(opts))
 		return -EINVAL;
@@ -158,7 +161,8 @@ int e4_inode_lookup(struct e4_inode *ip, const char *name, uint32_t len, struct 
 {
 	struct inode *child = NULL;
 
-	if (name == NULL || ret == NULL || len == 0 || memchr(name, '/', len) != NULL || memchr(name, '\0', len) != NULL)
+	if (name == NULL || ret == NULL || len == 0 || memchr(name, '/', len) != NULL ||
+		memchr(name, '\0', len) != NULL)
 		return -EINVAL;
 	int r = api_inode(ip);
 	if (r < 0)
@@ -226,7 +230,8 @@ int64_t e4_inode_readlink(struct e4_inode *ip, char *buf, uint64_t size)
 
 /* --- extended attributes --- */
 
-int64_t e4_getxattr(struct e4_fs *fs, const char *path, uint32_t flags, const char *name, void *buf, uint64_t size)
+int64_t e4_getxattr(struct e4_fs *fs, const char *path, uint32_t flags, const char *name, void *buf,
+	uint64_t size)
 {
 	struct inode *ip;
 

@@ -5,16 +5,19 @@
  * Locks:   none.
  * Always:  no logic.
  */
+#include "map/map.h"
+
+#include "api/api_impl.h"
+
 #include <ext4core/map.h>
 
 #include <errno.h>
 
-#include "api/api_impl.h"
-#include "map/map.h"
-
-int e4_map_begin(struct e4_file *file, uint64_t offset, uint64_t len, uint32_t intent, uint32_t flags, struct e4_mapping *ret)
+int e4_map_begin(struct e4_file *file, uint64_t offset, uint64_t len, uint32_t intent,
+	uint32_t flags, struct e4_mapping *ret)
 {
-	if (file == NULL || ret == NULL || ret->struct_size < sizeof(*ret) || len == 0 || intent > E4_MAP_WRITE ||
+	if (file == NULL || ret == NULL || ret->struct_size < sizeof(*ret) || len == 0 ||
+		intent > E4_MAP_WRITE ||
 		(flags & ~(uint32_t)(E4_MAP_REPORT_DIRTY | E4_MAP_REPORT_BEYOND)) != 0)
 		return -EINVAL;
 	int r = fs_alive(file->fs);

@@ -7,11 +7,11 @@
  */
 #include "base/assert.h"
 
+#include "base/assert_hook.h"
+
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "base/assert_hook.h"
 
 static _Atomic(const struct e4_hooks *) handler;
 

@@ -9,7 +9,8 @@
 
 #include <stdint.h>
 
-void base_assert_failed(const char *expr, const char *file, uint32_t line) __attribute__((noreturn, cold));
+void base_assert_failed(const char *expr, const char *file, uint32_t line)
+	__attribute__((noreturn, cold));
 
 #define E4_ASSERT(x) ((x) ? (void)0 : base_assert_failed(#x, __FILE__, __LINE__))
 #ifdef E4_DEBUG

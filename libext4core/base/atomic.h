@@ -12,7 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-extern _Thread_local uint64_t base_rmw_count __attribute__((tls_model("initial-exec"))); /* read-modify-writes by this thread, ever */
+extern _Thread_local uint64_t base_rmw_count
+	__attribute__((tls_model("initial-exec"))); /* read-modify-writes by this thread, ever */
 
 static inline uint64_t rmw_add_u64(_Atomic uint64_t *p, uint64_t v)
 {

@@ -9,12 +9,12 @@
  */
 #include "base/context.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "base/assert.h"
 #include "base/atomic.h"
 #include "base/env.h"
+
+#include <errno.h>
+#include <string.h>
 
 #define CACHED_SETS 8
 
@@ -46,8 +46,7 @@ static pthread_key_t leave_key;
 
 static struct context_set *registry_find(uint64_t id)
 {
-	list_for(it, &registry)
-	{
+	list_for (it, &registry) {
 		struct context_set *set = container_of(it, struct context_set, link);
 
 		if (set->id == id)
@@ -75,7 +74,8 @@ static void thread_leaves(void *arg)
 
 	pthread_mutex_lock(&registry_lock);
 	for (unsigned i = 0; i < CACHED_SETS; i++) {
-		struct context_set *set = c->own[i].set_id != 0 ? registry_find(c->own[i].set_id) : NULL;
+		struct context_set *set = c->own[i].set_id != 0 ? registry_find(c->own[i].set_id)
+								: NULL;
 
 		if (set != NULL)
 			context_release(set, c->own[i].ctx);
@@ -111,8 +111,7 @@ void context_set_fini(struct env *env)
 	pthread_mutex_lock(&registry_lock);
 	list_del(&set->link);
 	pthread_mutex_unlock(&registry_lock);
-	list_for_safe(it, tmp, &set->all)
-	{
+	list_for_safe (it, tmp, &set->all) {
 		struct context *ctx = container_of(it, struct context, link);
 
 		if (ctx->ring != NULL)
@@ -145,8 +144,7 @@ static struct context *context_reuse(struct context_set *set)
 	struct context *found = NULL;
 
 	mutex_lock(&set->lock);
-	list_for(it, &set->all)
-	{
+	list_for (it, &set->all) {
 		struct context *ctx = container_of(it, struct context, link);
 
 		if (!ctx->in_use && !ctx->by_hand) {
@@ -271,8 +269,7 @@ void context_sum(struct env *env, struct context_totals *ret)
 	struct context_totals t = {0};
 
 	mutex_lock(&env->contexts.lock);
-	list_for(it, &env->contexts.all)
-	{
+	list_for (it, &env->contexts.all) {
 		struct context_counters *c = &container_of(it, struct context, link)->count;
 
 		t.dev_reads += value(&c->dev_reads);

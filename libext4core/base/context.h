@@ -7,11 +7,11 @@
 #ifndef BASE_CONTEXT_H
 #define BASE_CONTEXT_H
 
-#include <stdatomic.h>
-
 #include "base/list.h"
 #include "base/mutex.h"
 #include "base/types.h"
+
+#include <stdatomic.h>
 
 /* A shared library's thread-local word at a fixed offset: a load instead of a call. They are few, so that dlopen() finds room. */
 #define E4_TLS __attribute__((tls_model("initial-exec")))
@@ -23,10 +23,10 @@ struct context_counters {
 	_Atomic uint64_t dev_reads, dev_read_bytes;
 	_Atomic uint64_t dev_writes, dev_write_bytes;
 	_Atomic uint64_t dev_flushes;
-	_Atomic uint64_t map_lookups;  /* mappings looked up */
-	_Atomic uint64_t map_misses;   /* of these, those that read the tree */
+	_Atomic uint64_t map_lookups; /* mappings looked up */
+	_Atomic uint64_t map_misses;  /* of these, those that read the tree */
 	_Atomic uint64_t buf_hits, buf_misses;
-	_Atomic uint64_t rmw_shared;   /* base_rmw_count as of the last leave */
+	_Atomic uint64_t rmw_shared; /* base_rmw_count as of the last leave */
 };
 
 struct context {
@@ -70,7 +70,8 @@ void context_free(struct context *ctx);
 /* Adds n to a counter of the calling thread's context; a plain load and store, as only the owner writes. */
 static inline void context_count(_Atomic uint64_t *counter, uint64_t n)
 {
-	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n, memory_order_relaxed);
+	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + n,
+		memory_order_relaxed);
 }
 
 /* Sums all contexts of the volume into *ret, non-atomically as a whole. */

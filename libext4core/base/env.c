@@ -7,16 +7,16 @@
  */
 #include "base/env.h"
 
+#include "base/assert.h"
+#include "base/assert_hook.h"
+#include "base/atomic.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
-
-#include "base/assert.h"
-#include "base/assert_hook.h"
-#include "base/atomic.h"
 
 static void *default_alloc(void *ctx, size_t size, size_t align)
 {
@@ -96,7 +96,8 @@ int env_new(const struct e4_hooks *hooks, uint64_t budget_bytes, struct env **re
 	struct e4_hooks h;
 
 	hooks_complete(&h, hooks);
-	struct env *env = h.alloc(h.ctx, sizeof(*env), _Alignof(struct env) > 64 ? _Alignof(struct env) : 64);
+	struct env *env = h.alloc(
+		h.ctx, sizeof(*env), _Alignof(struct env) > 64 ? _Alignof(struct env) : 64);
 	if (env == NULL)
 		return -ENOMEM;
 	memset(env, 0, sizeof(*env));

@@ -7,8 +7,6 @@
 #ifndef BASE_ENV_H
 #define BASE_ENV_H
 
-#include <ext4core/hooks.h>
-
 #include "base/context.h"
 #include "base/epoch.h"
 #include "base/error.h"
@@ -17,6 +15,8 @@
 #include "base/mem.h"
 #include "base/mutex.h"
 #include "base/types.h"
+
+#include <ext4core/hooks.h>
 
 struct env {
 	struct e4_hooks hooks; /* [const] every callback set, defaults filled in */

@@ -27,8 +27,7 @@ static uint64_t oldest_reader(struct env *env)
 	uint64_t min = UINT64_MAX;
 
 	mutex_lock(&env->contexts.lock);
-	list_for(it, &env->contexts.all)
-	{
+	list_for (it, &env->contexts.all) {
 		uint64_t e = atomic_load(&container_of(it, struct context, link)->epoch);
 
 		if (e != 0 && e < min)
@@ -75,7 +74,8 @@ void epoch_reclaim(struct env *env)
 	release_all(env, take_older(&env->epochs, oldest_reader(env)));
 }
 
-void epoch_retire(struct env *env, struct epoch_item *item, void (*release)(struct env *, struct epoch_item *))
+void epoch_retire(struct env *env, struct epoch_item *item,
+	void (*release)(struct env *, struct epoch_item *))
 {
 	struct epoch_domain *d = &env->epochs;
 

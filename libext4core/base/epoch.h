@@ -46,7 +46,8 @@ static inline void epoch_leave(struct context *ctx)
 }
 
 /* The item is unpublished already; release() runs once no reader can hold it, at the latest in epoch_domain_fini(). */
-void epoch_retire(struct env *env, struct epoch_item *item, void (*release)(struct env *, struct epoch_item *));
+void epoch_retire(struct env *env, struct epoch_item *item,
+	void (*release)(struct env *, struct epoch_item *));
 /* Frees what is free to go. Called by retire every so often; callable by anyone outside a section. */
 void epoch_reclaim(struct env *env);
 

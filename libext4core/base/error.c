@@ -7,6 +7,9 @@
  */
 #include "base/error.h"
 
+#include "base/env.h"
+#include "base/log.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -15,9 +18,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include "base/env.h"
-#include "base/log.h"
 
 struct why_row {
 	const char *name;
@@ -88,7 +88,8 @@ static void describe(struct e4_error *e, const struct why_row *row, const struct
 		sep = ", ";
 	}
 	if (info->found != 0 || info->expected != 0) {
-		add(e->text, size, "%sfound %" PRIu64 ", expected %" PRIu64, sep, info->found, info->expected);
+		add(e->text, size, "%sfound %" PRIu64 ", expected %" PRIu64, sep, info->found,
+			info->expected);
 		sep = ", ";
 	}
 	if (*sep == ',')
@@ -104,7 +105,8 @@ static uint64_t thread_id(void)
 	return id;
 }
 
-int fail_at(struct env *env, enum why why, const struct fail_info *info, const char *file, uint32_t line)
+int fail_at(struct env *env, enum why why, const struct fail_info *info, const char *file,
+	uint32_t line)
 {
 	const struct why_row *row = &rows[why];
 	struct error_ring *ring = &env->errors;

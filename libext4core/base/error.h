@@ -8,10 +8,10 @@
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 
-#include <ext4core/error.h>
-
 #include "base/mutex.h"
 #include "base/types.h"
+
+#include <ext4core/error.h>
 
 struct env;
 
@@ -35,15 +35,15 @@ struct fail_info {
 #define ERROR_RING_SIZE 64
 
 struct error_ring {
-	struct mutex lock; /* rank LEAF */
-	uint64_t count;    /* [lock] failures ever */
+	struct mutex lock;                      /* rank LEAF */
+	uint64_t count;                         /* [lock] failures ever */
 	struct e4_error slots[ERROR_RING_SIZE]; /* [lock] */
 };
 
 /* Records the failure, logs it with its culprit, returns the negative errno. Never fails, never blocks on I/O. */
-int fail_at(struct env *env, enum why why, const struct fail_info *info, const char *file, uint32_t line)
-	__attribute__((cold));
-#define fail(env, why, ...) \
+int fail_at(struct env *env, enum why why, const struct fail_info *info, const char *file,
+	uint32_t line) __attribute__((cold));
+#define fail(env, why, ...)                                                                        \
 	fail_negative(fail_at((env), (why), &(struct fail_info){__VA_ARGS__}, __FILE__, __LINE__))
 
 /* Says to compilers and analyzers what fail_at() promises. */

@@ -7,11 +7,11 @@
  */
 #include "base/fork_guard.h"
 
+#include "base/assert.h"
+
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include "base/assert.h"
 
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18

@@ -8,13 +8,13 @@
 #ifndef BASE_FORK_GUARD_H
 #define BASE_FORK_GUARD_H
 
-#include <stdatomic.h>
-
 #include "base/types.h"
+
+#include <stdatomic.h>
 
 struct fork_guard {
 	_Atomic uint32_t *page; /* [const] 1 where it was made, 0 in a child; NULL when the kernel cannot empty pages */
-	uint32_t generation;    /* [const] of forks, for that case */
+	uint32_t generation; /* [const] of forks, for that case */
 };
 
 /* Never fails: without a page the fork handler serves. */

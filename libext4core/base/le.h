@@ -24,13 +24,16 @@ static inline uint16_t le16_get(struct le16 v)
 
 static inline uint32_t le32_get(struct le32 v)
 {
-	return (uint32_t)v.b[0] | (uint32_t)v.b[1] << 8 | (uint32_t)v.b[2] << 16 | (uint32_t)v.b[3] << 24;
+	return (uint32_t)v.b[0] | (uint32_t)v.b[1] << 8 | (uint32_t)v.b[2] << 16 |
+	       (uint32_t)v.b[3] << 24;
 }
 
 static inline uint64_t le64_get(struct le64 v)
 {
-	uint64_t lo = (uint64_t)v.b[0] | (uint64_t)v.b[1] << 8 | (uint64_t)v.b[2] << 16 | (uint64_t)v.b[3] << 24;
-	uint64_t hi = (uint64_t)v.b[4] | (uint64_t)v.b[5] << 8 | (uint64_t)v.b[6] << 16 | (uint64_t)v.b[7] << 24;
+	uint64_t lo = (uint64_t)v.b[0] | (uint64_t)v.b[1] << 8 | (uint64_t)v.b[2] << 16 |
+		      (uint64_t)v.b[3] << 24;
+	uint64_t hi = (uint64_t)v.b[4] | (uint64_t)v.b[5] << 8 | (uint64_t)v.b[6] << 16 |
+		      (uint64_t)v.b[7] << 24;
 
 	return lo | hi << 32;
 }

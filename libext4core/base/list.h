@@ -12,8 +12,9 @@ struct list {
 #define container_of(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 #define list_for(it, head)              for (struct list *it = (head)->next; it != (head); it = it->next)
 /* Safe against removal of the current node. */
-#define list_for_safe(it, tmp, head) \
-	for (struct list *it = (head)->next, *tmp = it->next; it != (head); it = tmp, tmp = it->next)
+#define list_for_safe(it, tmp, head)                                                               \
+	for (struct list *it = (head)->next, *tmp = it->next; it != (head);                        \
+		it = tmp, tmp = it->next)
 
 static inline void list_init(struct list *l)
 {

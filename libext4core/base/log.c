@@ -7,10 +7,10 @@
  */
 #include "base/log.h"
 
+#include "base/env.h"
+
 #include <stdarg.h>
 #include <stdio.h>
-
-#include "base/env.h"
 
 void log_line(struct env *env, enum e4_log_level level, const char *fmt, ...)
 {

@@ -2,9 +2,9 @@
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
-#include <ext4core/hooks.h>
-
 #include "base/types.h"
+
+#include <ext4core/hooks.h>
 
 struct env;
 

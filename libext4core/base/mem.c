@@ -7,11 +7,11 @@
  */
 #include "base/mem.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/atomic.h"
 #include "base/env.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static bool charge(struct mem *mem, size_t size)
 {
@@ -39,7 +39,8 @@ void *mem_alloc_aligned(struct env *env, size_t size, size_t align)
 
 void *mem_zalloc(struct env *env, size_t size)
 {
-	void *p = mem_alloc_aligned(env, size, size >= E4_CACHE_LINE ? E4_CACHE_LINE : _Alignof(max_align_t));
+	void *p = mem_alloc_aligned(
+		env, size, size >= E4_CACHE_LINE ? E4_CACHE_LINE : _Alignof(max_align_t));
 
 	if (p != NULL)
 		memset(p, 0, size);

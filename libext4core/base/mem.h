@@ -6,9 +6,9 @@
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
 
-#include <stdatomic.h>
-
 #include "base/types.h"
+
+#include <stdatomic.h>
 
 struct env;
 

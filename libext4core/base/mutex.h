@@ -7,9 +7,9 @@
 #ifndef BASE_MUTEX_H
 #define BASE_MUTEX_H
 
-#include <pthread.h>
-
 #include "base/types.h"
+
+#include <pthread.h>
 
 /* The order of DESIGN.md 4, outermost first. */
 enum lock_rank {

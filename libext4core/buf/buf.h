@@ -20,9 +20,9 @@ struct buf;
 struct buf_owner {
 	struct env *env;
 	uint32_t block_size;
-	bool csum;       /* checksums are kept on this volume (metadata_csum) */
-	uint32_t seed;   /* of this block's checksum: the inode's or the volume's */
-	inum_t ino;      /* 0 = the volume itself */
+	bool csum;     /* checksums are kept on this volume (metadata_csum) */
+	uint32_t seed; /* of this block's checksum: the inode's or the volume's */
+	inum_t ino;    /* 0 = the volume itself */
 	pblk_t pblk;
 };
 
@@ -38,8 +38,8 @@ struct buf_kind {
 };
 
 struct buf {
-	pblk_t pblk;         /* [const while held] */
-	uint8_t *data;       /* [const pointer] block_size bytes */
+	pblk_t pblk;   /* [const while held] */
+	uint8_t *data; /* [const pointer] block_size bytes */
 	/* The rest is the room's. */
 	struct buf_cache *cache;
 	struct list hash, lru;
@@ -76,7 +76,8 @@ void buf_cache_set_device(struct buf_cache *cache, struct e4_blockdev *dev);
  * The block, verified as `kind` with `seed` (of inode ino; 0 = volume). -EUCLEAN/-EBADMSG/-EIO with a reason. A failed block is not
  * kept. Waits for I/O; takes no lock while reading.
  */
-int buf_get(struct buf_cache *cache, pblk_t pblk, const struct buf_kind *kind, inum_t ino, uint32_t seed, struct buf **ret) E4_MUST_CHECK;
+int buf_get(struct buf_cache *cache, pblk_t pblk, const struct buf_kind *kind, inum_t ino,
+	uint32_t seed, struct buf **ret) E4_MUST_CHECK;
 /* Another reference. */
 void buf_hold(struct buf *b);
 void buf_put(struct buf *b);
@@ -84,7 +85,8 @@ void buf_put(struct buf *b);
 void buf_read_ahead(struct buf_cache *cache, pblk_t pblk, uint32_t count);
 
 /* A new block's buf without reading it, zeroed, to be joined to a handle at once. */
-int buf_get_zeroed(struct buf_cache *cache, pblk_t pblk, const struct buf_kind *kind, inum_t ino, uint32_t seed, struct buf **ret) E4_MUST_CHECK;
+int buf_get_zeroed(struct buf_cache *cache, pblk_t pblk, const struct buf_kind *kind, inum_t ino,
+	uint32_t seed, struct buf **ret) E4_MUST_CHECK;
 
 /* For handles: marks it changed (a reference is kept until buf_unjoin), seals it before it is written. */
 void buf_join(struct buf *b, struct list *dirty_list);

@@ -28,12 +28,14 @@ struct buf_cache {
 
 struct buf_shard *buf_shard_of(struct buf_cache *cache, pblk_t pblk);
 /* Finds or inserts under the shard's lock: *ret_new says that the caller must fill it. NULL without memory. */
-struct buf *buf_find_or_insert(struct buf_cache *cache, struct buf_shard *shard, pblk_t pblk, bool *ret_new) E4_REQUIRES(shard->lock);
+struct buf *buf_find_or_insert(struct buf_cache *cache, struct buf_shard *shard, pblk_t pblk,
+	bool *ret_new) E4_REQUIRES(shard->lock);
 /* Ends the READING state of a new buf. */
 void buf_filled(struct buf *b, bool ok);
 /* Reads bufs of consecutive blocks, all in READING state, in one request. */
 int buf_read_run(struct buf_cache *cache, struct buf **run, uint32_t count) E4_MUST_CHECK;
 /* Makes sure the bytes were checked as this kind. */
-int buf_verify_as(struct buf *b, const struct buf_kind *kind, inum_t ino, uint32_t seed) E4_MUST_CHECK;
+int buf_verify_as(
+	struct buf *b, const struct buf_kind *kind, inum_t ino, uint32_t seed) E4_MUST_CHECK;
 
 #endif

@@ -6,12 +6,12 @@
  * Always:  a block is in the cache at most once; a buf on the unused list has refs 0; a buf in READING state is held by its reader;
  *          what nobody holds stays within the limit, shard by shard.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "base/assert.h"
 #include "base/math.h"
 #include "buf/buf_impl.h"
+
+#include <errno.h>
+#include <string.h>
 
 #define BUF_ALIGN 4096u /* so that direct devices need no bounce */
 
@@ -56,7 +56,8 @@ static void buf_destroy(struct buf_cache *cache, struct buf *b)
 }
 
 /* Takes an unused buf out of everything and frees it. */
-static void shard_forget(struct buf_cache *cache, struct buf_shard *shard, struct buf *b) E4_REQUIRES(shard->lock)
+static void shard_forget(struct buf_cache *cache, struct buf_shard *shard, struct buf *b)
+	E4_REQUIRES(shard->lock)
 {
 	E4_ASSERT(b->refs == 0);
 	list_del(&b->lru);
@@ -65,7 +66,8 @@ static void shard_forget(struct buf_cache *cache, struct buf_shard *shard, struc
 	buf_destroy(cache, b);
 }
 
-static void shard_trim(struct buf_cache *cache, struct buf_shard *shard, uint64_t limit) E4_REQUIRES(shard->lock)
+static void shard_trim(struct buf_cache *cache, struct buf_shard *shard, uint64_t limit)
+	E4_REQUIRES(shard->lock)
 {
 	while (shard->bytes > limit && !list_empty(&shard->unused))
 		shard_forget(cache, shard, container_of(shard->unused.prev, struct buf, lru));
@@ -103,8 +105,7 @@ void buf_cache_free(struct buf_cache *cache)
 
 static struct buf *shard_find(struct buf_shard *shard, pblk_t pblk) E4_REQUIRES(shard->lock)
 {
-	list_for(it, bucket_of(shard, pblk))
-	{
+	list_for (it, bucket_of(shard, pblk)) {
 		struct buf *b = container_of(it, struct buf, hash);
 
 		if (b->pblk == pblk)
@@ -120,7 +121,8 @@ static struct buf *buf_create(struct buf_cache *cache, pblk_t pblk)
 
 	if (b == NULL)
 		return NULL;
-	b->data = mem_alloc_aligned(env, cache->config.block_size, min_u32(cache->config.block_size, BUF_ALIGN));
+	b->data = mem_alloc_aligned(
+		env, cache->config.block_size, min_u32(cache->config.block_size, BUF_ALIGN));
 	if (b->data == NULL) {
 		mem_free(env, b, sizeof(*b));
 		return NULL;
@@ -132,14 +134,16 @@ static struct buf *buf_create(struct buf_cache *cache, pblk_t pblk)
 	return b;
 }
 
-struct buf *buf_find_or_insert(struct buf_cache *cache, struct buf_shard *shard, pblk_t pblk, bool *ret_new)
+struct buf *buf_find_or_insert(
+	struct buf_cache *cache, struct buf_shard *shard, pblk_t pblk, bool *ret_new)
 {
 	uint64_t limit = cache->config.limit_bytes / BUF_SHARDS;
 	struct buf *b = shard_find(shard, pblk);
 
 	*ret_new = b == NULL;
 	if (b == NULL) {
-		shard_trim(cache, shard, limit > cache->config.block_size ? limit - cache->config.block_size : 0);
+		shard_trim(cache, shard,
+			limit > cache->config.block_size ? limit - cache->config.block_size : 0);
 		b = buf_create(cache, pblk);
 		if (b == NULL)
 			return NULL;
@@ -216,7 +220,8 @@ static struct buf *hold_filled(struct buf_cache *cache, pblk_t pblk, bool *ret_n
 	}
 }
 
-int buf_get(struct buf_cache *cache, pblk_t pblk, const struct buf_kind *kind, inum_t ino, uint32_t seed, struct buf **ret)
+int buf_get(struct buf_cache *cache, pblk_t pblk, const struct buf_kind *kind, inum_t ino,
+	uint32_t seed, struct buf **ret)
 {
 	struct env *env = cache->config.env;
 	struct context *ctx = context_get(env);
@@ -224,7 +229,8 @@ int buf_get(struct buf_cache *cache, pblk_t pblk, const struct buf_kind *kind, i
 	int r = 0;
 
 	if (pblk >= cache->config.blocks_count)
-		return fail(env, E4_WHY_BUF_BEYOND, .block = pblk, .ino = ino, .expected = cache->config.blocks_count);
+		return fail(env, E4_WHY_BUF_BEYOND, .block = pblk, .ino = ino,
+			.expected = cache->config.blocks_count);
 	struct buf *b = ctx != NULL ? hold_filled(cache, pblk, &is_new) : NULL;
 	if (b == NULL)
 		return fail(env, E4_WHY_BUF_NOMEM, .block = pblk, .ino = ino);
@@ -243,7 +249,8 @@ int buf_get(struct buf_cache *cache, pblk_t pblk, const struct buf_kind *kind, i
 	return 0;
 }
 
-int buf_get_zeroed(struct buf_cache *cache, pblk_t pblk, const struct buf_kind *kind, inum_t ino, uint32_t seed, struct buf **ret)
+int buf_get_zeroed(struct buf_cache *cache, pblk_t pblk, const struct buf_kind *kind, inum_t ino,
+	uint32_t seed, struct buf **ret)
 {
 	bool is_new;
 	struct buf *b = hold_filled(cache, pblk, &is_new);

@@ -5,10 +5,10 @@
  * Locks:   the shards' locks, never across device I/O.
  * Always:  every buf taken in READING state leaves it, valid or failed; a failed read is never taken for zeros.
  */
-#include <errno.h>
-
 #include "base/math.h"
 #include "buf/buf_impl.h"
+
+#include <errno.h>
 
 #define RUN_MAX 64u
 

@@ -5,10 +5,10 @@
  * Locks:   the shard's lock guards these three; the checks themselves run without it, on bytes that do not change.
  * Always:  nobody gets a buf as a kind, or with a seed, that its bytes were not checked for.
  */
-#include <errno.h>
-
 #include "base/assert.h"
 #include "buf/buf_impl.h"
+
+#include <errno.h>
 
 const struct buf_kind buf_kind_plain = {.name = "plain"};
 
@@ -16,7 +16,12 @@ static struct buf_owner owner_of(struct buf *b, inum_t ino, uint32_t seed)
 {
 	const struct buf_cache_config *c = &b->cache->config;
 
-	return (struct buf_owner){.env = c->env, .block_size = c->block_size, .csum = c->csum, .seed = seed, .ino = ino, .pblk = b->pblk};
+	return (struct buf_owner){.env = c->env,
+		.block_size = c->block_size,
+		.csum = c->csum,
+		.seed = seed,
+		.ino = ino,
+		.pblk = b->pblk};
 }
 
 static bool checked_as(struct buf *b, const struct buf_kind *kind, inum_t ino, uint32_t seed)
@@ -45,11 +50,13 @@ int buf_verify_as(struct buf *b, const struct buf_kind *kind, inum_t ino, uint32
 	const struct buf_cache_config *c = &b->cache->config;
 
 	/* A joined buf is recovery's own work in progress; its checksum is put in when it is sealed. */
-	if ((kind->verify == NULL && kind->csum_ok == NULL) || b->joined || checked_as(b, kind, ino, seed))
+	if ((kind->verify == NULL && kind->csum_ok == NULL) || b->joined ||
+		checked_as(b, kind, ino, seed))
 		return 0;
 	struct buf_owner o = owner_of(b, ino, seed);
 	if (c->csum && kind->csum_ok != NULL && !kind->csum_ok(&o, b->data)) {
-		int r = fail(c->env, E4_WHY_BUF_CSUM, .block = b->pblk, .ino = ino, .name = kind->name);
+		int r = fail(
+			c->env, E4_WHY_BUF_CSUM, .block = b->pblk, .ino = ino, .name = kind->name);
 
 		if (!c->ignore_csum)
 			return r;

@@ -7,12 +7,12 @@
  */
 #include "format/csum.h"
 
-#include <string.h>
-
 #include "base/crc32c.h"
 #include "format/features.h"
 #include "format/orphan_file.h"
 #include "format/xattr.h"
+
+#include <string.h>
 
 static const uint8_t zeros[8];
 
@@ -58,7 +58,8 @@ uint16_t csum_group_desc_crc32c(uint32_t seed, group_t group, const void *desc, 
 	return (uint16_t)state;
 }
 
-uint16_t csum_group_desc_crc16(const uint8_t uuid[16], group_t group, const void *desc, uint32_t desc_size)
+uint16_t csum_group_desc_crc16(
+	const uint8_t uuid[16], group_t group, const void *desc, uint32_t desc_size)
 {
 	const uint8_t *p = desc;
 	struct le32 g = le32_put(group);
@@ -84,7 +85,7 @@ uint32_t csum_inode(uint32_t inode_seed, const void *raw, uint32_t inode_size, b
 	size_t lo = offsetof(struct disk_inode, checksum_lo);
 	size_t hi = offsetof(struct disk_inode, checksum_hi);
 	bool has_hi = inode_size > INODE_CLASSIC_SIZE &&
-		INODE_CLASSIC_SIZE + le16_get(di->extra_isize) >= INODE_FIELD_END(checksum_hi);
+		      INODE_CLASSIC_SIZE + le16_get(di->extra_isize) >= INODE_FIELD_END(checksum_hi);
 	uint32_t state = crc32c(inode_seed, p, lo);
 
 	state = crc32c(state, zeros, 2);
@@ -103,7 +104,8 @@ uint32_t csum_run(uint32_t inode_seed, const void *block, uint32_t len)
 	return crc32c(inode_seed, block, len);
 }
 
-uint32_t csum_htree(uint32_t inode_seed, const void *block, uint32_t used_len, const void *tail_reserved)
+uint32_t csum_htree(
+	uint32_t inode_seed, const void *block, uint32_t used_len, const void *tail_reserved)
 {
 	uint32_t state = crc32c(inode_seed, block, used_len);
 
@@ -123,7 +125,8 @@ uint32_t csum_orphan_block(uint32_t inode_seed, pblk_t pblk, const void *block, 
 {
 	struct le64 nr = le64_put(pblk);
 
-	return crc32c(crc32c(inode_seed, &nr, sizeof(nr)), block, block_size - sizeof(struct disk_orphan_tail));
+	return crc32c(crc32c(inode_seed, &nr, sizeof(nr)), block,
+		block_size - sizeof(struct disk_orphan_tail));
 }
 
 uint32_t csum_mmp(uint32_t seed, const void *block)

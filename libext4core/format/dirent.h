@@ -6,12 +6,12 @@
 #include "base/types.h"
 
 #define BLOCK_SIZE_MAX_DIRENT 65536u /* the block size whose rec_len does not fit 16 bits */
-#define DIRENT_HEADER_SIZE 8u
-#define DIRENT_NAME_MAX    255u
-#define DIRENT_MIN_SIZE    12u
-#define DIRENT_TAIL_SIZE   12u
-#define DIRENT_TAIL_TYPE   0xDEu
-#define DIRENT_HASH_SIZE   8u /* hash and minor after the name, in encrypted casefolded directories */
+#define DIRENT_HEADER_SIZE    8u
+#define DIRENT_NAME_MAX       255u
+#define DIRENT_MIN_SIZE       12u
+#define DIRENT_TAIL_SIZE      12u
+#define DIRENT_TAIL_TYPE      0xDEu
+#define DIRENT_HASH_SIZE      8u /* hash and minor after the name, in encrypted casefolded directories */
 
 enum dirent_type {
 	DIRENT_UNKNOWN = 0,

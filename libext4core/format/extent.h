@@ -57,7 +57,8 @@ static inline pblk_t disk_extent_idx_pblk(const struct disk_extent_idx *x)
 	return (pblk_t)le32_get(x->leaf_lo) | (pblk_t)le16_get(x->leaf_hi) << 32;
 }
 
-static inline struct disk_extent disk_extent_make(lblk_t lblk, uint32_t len, bool unwritten, pblk_t pblk)
+static inline struct disk_extent disk_extent_make(
+	lblk_t lblk, uint32_t len, bool unwritten, pblk_t pblk)
 {
 	return (struct disk_extent){
 		.block = le32_put(lblk),
@@ -79,7 +80,8 @@ static inline struct disk_extent_idx disk_extent_idx_make(lblk_t lblk, pblk_t pb
 /* Entries that fit a block node. */
 static inline uint32_t extent_block_capacity(uint32_t block_size)
 {
-	return (block_size - (uint32_t)sizeof(struct disk_extent_header)) / (uint32_t)sizeof(struct disk_extent);
+	return (block_size - (uint32_t)sizeof(struct disk_extent_header)) /
+	       (uint32_t)sizeof(struct disk_extent);
 }
 
 #endif

@@ -89,6 +89,7 @@ struct disk_inode {
 };
 
 /* End offset of a field, for "does this inode have it". */
-#define INODE_FIELD_END(field) (offsetof(struct disk_inode, field) + sizeof(((struct disk_inode *)0)->field))
+#define INODE_FIELD_END(field)                                                                     \
+	(offsetof(struct disk_inode, field) + sizeof(((struct disk_inode *)0)->field))
 
 #endif

@@ -5,9 +5,6 @@
  * Locks:   none.
  * Always:  the numbers are those of format/ *.md.
  */
-#include <assert.h>
-#include <stddef.h>
-
 #include "format/dirent.h"
 #include "format/extent.h"
 #include "format/group_desc.h"
@@ -18,8 +15,12 @@
 #include "format/super.h"
 #include "format/xattr.h"
 
-#define SIZE(type, size)       static_assert(sizeof(struct type) == (size), #type)
-#define OFF(type, field, offs) static_assert(offsetof(struct type, field) == (offs), #type "." #field)
+#include <assert.h>
+#include <stddef.h>
+
+#define SIZE(type, size) static_assert(sizeof(struct type) == (size), #type)
+#define OFF(type, field, offs)                                                                     \
+	static_assert(offsetof(struct type, field) == (offs), #type "." #field)
 
 SIZE(disk_super, 1024);
 OFF(disk_super, mtime, 0x2C);

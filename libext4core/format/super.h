@@ -131,8 +131,9 @@ struct disk_super {
 	struct le32 checksum;
 };
 
-#define SUPER_ERROR_RECORD_FIRST 0x194u /* bytes [FIRST, END) are the error record, which a replay must not lose */
-#define SUPER_ERROR_RECORD_END   0x200u
+#define SUPER_ERROR_RECORD_FIRST                                                                   \
+	0x194u /* bytes [FIRST, END) are the error record, which a replay must not lose */
+#define SUPER_ERROR_RECORD_END 0x200u
 
 static inline bool disk_super_has_compat(const struct disk_super *s, uint32_t bit)
 {

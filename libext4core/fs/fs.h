@@ -4,12 +4,12 @@
 #ifndef FS_FS_H
 #define FS_FS_H
 
-#include <ext4core/fs.h>
-
 #include "base/env.h"
 #include "blockdev/blockdev.h"
 #include "inode/inode.h"
 #include "volume/volume.h"
+
+#include <ext4core/fs.h>
 
 #define FS_SYMLINKS_MAX 40u   /* followed in one path, as the kernel */
 #define FS_PATH_MAX     4096u /* bytes, NUL included */
@@ -24,16 +24,19 @@ struct e4_fs {
 	struct disk_super found;     /* [const] the superblock as it stood on the device */
 	uint64_t budget_before;      /* [const] the device's memory budget, to be restored */
 	bool read_only;              /* [const] */
-	bool trust_totals;           /* [const] the superblock's free counts are exact: the volume was clean */
-	_Atomic uint32_t dead;       /* [atomic] unmounted by force: calls answer -ESHUTDOWN */
+	bool trust_totals; /* [const] the superblock's free counts are exact: the volume was clean */
+	_Atomic uint32_t dead; /* [atomic] unmounted by force: calls answer -ESHUTDOWN */
 	/* [atomic] the mount, each open file and directory, each inode reference handed out; the last one tears down. */
 	_Atomic uint64_t refs;
 };
 
-int fs_mount(struct e4_blockdev *dev, const struct e4_mount_options *opts, struct e4_fs **ret) E4_MUST_CHECK;
+int fs_mount(struct e4_blockdev *dev, const struct e4_mount_options *opts,
+	struct e4_fs **ret) E4_MUST_CHECK;
 int fs_unmount(struct e4_fs *fs, uint32_t flags) E4_MUST_CHECK;
-int fs_replay(struct e4_blockdev *dev, const struct e4_mount_options *opts, struct e4_replay_result *ret) E4_MUST_CHECK;
-int fs_probe(struct e4_blockdev *dev, const struct e4_mount_options *opts, struct e4_fs_info *ret) E4_MUST_CHECK;
+int fs_replay(struct e4_blockdev *dev, const struct e4_mount_options *opts,
+	struct e4_replay_result *ret) E4_MUST_CHECK;
+int fs_probe(struct e4_blockdev *dev, const struct e4_mount_options *opts,
+	struct e4_fs_info *ret) E4_MUST_CHECK;
 void fs_info(struct e4_fs *fs, struct e4_fs_info *ret);
 int fs_statfs(struct e4_fs *fs, struct e4_statfs *ret) E4_MUST_CHECK;
 
@@ -48,8 +51,10 @@ void fs_drop(struct e4_fs *fs, uint64_t n);
 struct e4_fs *fs_of(const struct inode *ip);
 
 /* Resolves path from `start` (NULL = root); a reference is returned. flags: enum e4_path_flags. */
-int fs_path_lookup(struct e4_fs *fs, struct inode *start, const char *path, uint32_t flags, struct inode **ret) E4_MUST_CHECK;
+int fs_path_lookup(struct e4_fs *fs, struct inode *start, const char *path, uint32_t flags,
+	struct inode **ret) E4_MUST_CHECK;
 /* One entry of a directory; -ENOENT when there is none. */
-int fs_lookup(struct e4_fs *fs, struct inode *dir, const char *name, uint32_t len, struct inode **ret) E4_MUST_CHECK;
+int fs_lookup(struct e4_fs *fs, struct inode *dir, const char *name, uint32_t len,
+	struct inode **ret) E4_MUST_CHECK;
 
 #endif

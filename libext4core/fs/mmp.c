@@ -30,14 +30,17 @@ static int mmp_read(struct volume *vol, struct e4_blockdev *dev, struct disk_mmp
 	pblk_t pblk = le64_get(vol->super.mmp_block);
 
 	if (pblk <= vol->first_data_block || pblk >= vol->blocks_count)
-		return fail(vol->env, E4_WHY_MMP_LOCATION, .block = pblk, .expected = vol->blocks_count);
+		return fail(vol->env, E4_WHY_MMP_LOCATION, .block = pblk,
+			.expected = vol->blocks_count);
 	int r = blockdev_read(dev, mmp_offset(vol), ret, sizeof(*ret));
 	if (r < 0)
 		return r;
 	if (le32_get(ret->magic) != MMP_MAGIC)
-		return fail(vol->env, E4_WHY_MMP_MAGIC, .block = pblk, .found = le32_get(ret->magic), .expected = MMP_MAGIC);
+		return fail(vol->env, E4_WHY_MMP_MAGIC, .block = pblk,
+			.found = le32_get(ret->magic), .expected = MMP_MAGIC);
 	if (vol->csum && le32_get(ret->checksum) != csum_mmp(vol->csum_seed, ret))
-		return fail(vol->env, E4_WHY_MMP_CSUM, .block = pblk, .found = le32_get(ret->checksum));
+		return fail(
+			vol->env, E4_WHY_MMP_CSUM, .block = pblk, .found = le32_get(ret->checksum));
 	return 0;
 }
 
@@ -47,18 +50,21 @@ static int mmp_write(struct volume *vol, struct e4_blockdev *dev, struct disk_mm
 	mmp->time = le64_put((uint64_t)env_clock_wall(vol->env).sec);
 	if (vol->csum)
 		mmp->checksum = le32_put(csum_mmp(vol->csum_seed, mmp));
-	return blockdev_write(dev, mmp_offset(vol), mmp, sizeof(*mmp), E4_BLOCKDEV_PREFLUSH | E4_BLOCKDEV_FUA);
+	return blockdev_write(
+		dev, mmp_offset(vol), mmp, sizeof(*mmp), E4_BLOCKDEV_PREFLUSH | E4_BLOCKDEV_FUA);
 }
 
 /* Sleeps, reads again, and fails if anybody wrote meanwhile. */
-static int mmp_wait(struct volume *vol, struct e4_blockdev *dev, uint32_t seconds, uint32_t seq, struct disk_mmp *mmp)
+static int mmp_wait(struct volume *vol, struct e4_blockdev *dev, uint32_t seconds, uint32_t seq,
+	struct disk_mmp *mmp)
 {
 	env_sleep_seconds(vol->env, seconds);
 	int r = mmp_read(vol, dev, mmp);
 	if (r < 0)
 		return r;
 	if (le32_get(mmp->seq) != seq)
-		return fail(vol->env, E4_WHY_MMP_ALIVE, .block = le64_get(vol->super.mmp_block), .found = le32_get(mmp->seq), .expected = seq);
+		return fail(vol->env, E4_WHY_MMP_ALIVE, .block = le64_get(vol->super.mmp_block),
+			.found = le32_get(mmp->seq), .expected = seq);
 	return 0;
 }
 
@@ -75,10 +81,12 @@ int mmp_start(struct volume *vol, struct e4_blockdev *dev)
 		return r;
 	uint32_t found = le32_get(mmp.seq);
 	if (found != MMP_SEQ_CLEAN) {
-		uint32_t interval = max_u32(le16_get(vol->super.mmp_update_interval), le16_get(mmp.check_interval));
+		uint32_t interval = max_u32(
+			le16_get(vol->super.mmp_update_interval), le16_get(mmp.check_interval));
 
 		if (found > MMP_SEQ_MAX)
-			return fail(vol->env, E4_WHY_MMP_BUSY, .block = le64_get(vol->super.mmp_block), .found = found);
+			return fail(vol->env, E4_WHY_MMP_BUSY,
+				.block = le64_get(vol->super.mmp_block), .found = found);
 		interval = min_u32(max_u32(interval, MMP_INTERVAL_MIN), MMP_INTERVAL_MAX);
 		wait = min_u32(2 * interval + 1, interval + 60);
 		r = mmp_wait(vol, dev, wait, found, &mmp);

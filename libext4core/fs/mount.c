@@ -6,10 +6,6 @@
  * Always:  a read-only mount writes nothing: what recovery changes stays in the overlay. Whatever step fails, the ones before are
  *          undone in reverse order and the device is as it was (but for a recovery that was asked for and finished).
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/atomic.h"
 #include "base/log.h"
 #include "base/math.h"
@@ -17,6 +13,10 @@
 #include "file/file.h"
 #include "fs/fs_impl.h"
 #include "recover/recover.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define CACHE_DEFAULT_BYTES (64u << 20)
 #define INODE_COST_BYTES    1024u /* of a cached inode with a small map, roughly */
@@ -109,11 +109,14 @@ void fs_learn_journal(struct volume *vol)
 		return;
 	int r = inode_load(vol, ino, INODE_FOR_SYSTEM, &ip);
 	if (r == 0) {
-		r = extent_visit_all(&ip, &(struct extent_visit){.meta = run_list_add_meta, .run = run_list_add, .arg = &l});
+		r = extent_visit_all(
+			&ip, &(struct extent_visit){
+				     .meta = run_list_add_meta, .run = run_list_add, .arg = &l});
 		inode_unload(&ip);
 	}
 	if (r < 0)
-		log_line(vol->env, E4_LOG_WARN, "image: the journal's blocks are not known, mappings into it will not be noticed");
+		log_line(vol->env,
+			E4_LOG_WARN, "image: the journal's blocks are not known, mappings into it will not be noticed");
 	if (l.count > 0)
 		qsort(l.runs, l.count, sizeof(*l.runs), by_pblk);
 	mem_free(vol->env, vol->journal_runs, vol->journal_run_capacity * sizeof(*l.runs));
@@ -128,19 +131,23 @@ static int check_may_write(struct volume *vol, struct e4_blockdev *dev)
 	if (dev->geo.read_only)
 		return fail(vol->env, E4_WHY_MOUNT_DEVICE_RO, .found = 0);
 	if (vol->block_size < dev->geo.logical_block)
-		return fail(vol->env, E4_WHY_MOUNT_SECTOR, .found = vol->block_size, .expected = dev->geo.logical_block);
+		return fail(vol->env, E4_WHY_MOUNT_SECTOR, .found = vol->block_size,
+			.expected = dev->geo.logical_block);
 	if (!volume_may_recover_for_good(vol))
 		return fail(vol->env, E4_WHY_MOUNT_RO_COMPAT, .name = vol->read_only_reason);
 	return 0;
 }
 
 /* Recovery as the mount wants it; also tells whether the volume had been left clean. */
-static int recover(struct e4_fs *fs, const struct e4_mount_options *opts, struct e4_replay_result *result)
+static int recover(
+	struct e4_fs *fs, const struct e4_mount_options *opts, struct e4_replay_result *result)
 {
 	bool for_good = (opts->flags & E4_MOUNT_RDONLY) == 0;
-	struct recover_request rq = {.vol = fs->vol, .dev = fs->dev, .journal = fs->journal, .for_good = for_good};
+	struct recover_request rq = {
+		.vol = fs->vol, .dev = fs->dev, .journal = fs->journal, .for_good = for_good};
 
-	fs->trust_totals = !recover_is_needed(fs->vol) && (le16_get(fs->found.state) & SUPER_STATE_VALID) != 0;
+	fs->trust_totals = !recover_is_needed(fs->vol) &&
+			   (le16_get(fs->found.state) & SUPER_STATE_VALID) != 0;
 	if (opts->flags & E4_MOUNT_NORECOVERY)
 		return 0;
 	if (!for_good)
@@ -163,7 +170,8 @@ static int load_root(struct e4_fs *fs)
 	if (r < 0)
 		return r;
 	if (!inode_is(root, INODE_DIR))
-		r = fail(fs->env, E4_WHY_MOUNT_ROOT, .ino = INODE_ROOT, .found = root->mode, .expected = INODE_DIR);
+		r = fail(fs->env, E4_WHY_MOUNT_ROOT, .ino = INODE_ROOT, .found = root->mode,
+			.expected = INODE_DIR);
 	inode_put(root, 1);
 	return r;
 }
@@ -197,7 +205,8 @@ static void teardown(struct e4_fs *fs)
 	env_put(env);
 }
 
-static int start(struct e4_fs *fs, const struct e4_mount_options *opts, struct e4_replay_result *result)
+static int start(
+	struct e4_fs *fs, const struct e4_mount_options *opts, struct e4_replay_result *result)
 {
 	struct volume_options vo = fs_volume_options(opts);
 	int r = volume_load(fs->env, fs->dev, &vo, &fs->vol);
@@ -265,7 +274,8 @@ int fs_mount(struct e4_blockdev *dev, const struct e4_mount_options *opts, struc
 	return 0;
 }
 
-int fs_replay(struct e4_blockdev *dev, const struct e4_mount_options *opts, struct e4_replay_result *ret)
+int fs_replay(
+	struct e4_blockdev *dev, const struct e4_mount_options *opts, struct e4_replay_result *ret)
 {
 	struct e4_mount_options o = fs_options(opts);
 	struct e4_replay_result result = {.struct_size = sizeof(result)};

@@ -5,13 +5,13 @@
  * Locks:   none held across a component.
  * Always:  ".." at the root stays there; at most FS_SYMLINKS_MAX links are followed; work is bounded by the lengths of the texts.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "base/math.h"
 #include "dir/dir.h"
 #include "file/file.h"
 #include "fs/fs_impl.h"
+
+#include <errno.h>
+#include <string.h>
 
 /* A walk: the inode reached so far (held), and the rest of the text. */
 struct walk {
@@ -149,7 +149,8 @@ static int walk_all(struct walk *w)
 	return 0;
 }
 
-int fs_path_lookup(struct e4_fs *fs, struct inode *start, const char *path, uint32_t flags, struct inode **ret)
+int fs_path_lookup(
+	struct e4_fs *fs, struct inode *start, const char *path, uint32_t flags, struct inode **ret)
 {
 	struct walk w = {.fs = fs, .flags = flags};
 	size_t len = strlen(path);

@@ -5,11 +5,11 @@
  * Locks:   none.
  * Always:  free counts come from the superblock only of a volume that had been left clean; else the groups are counted.
  */
-#include <string.h>
-
 #include "base/math.h"
 #include "fs/fs_impl.h"
 #include "recover/recover.h"
+
+#include <string.h>
 
 #define INTERNAL_RESERVE_CLUSTERS 4096u
 
@@ -19,7 +19,8 @@ struct totals {
 
 static uint64_t wide(const struct volume *vol, struct le32 lo, struct le32 hi)
 {
-	return le32_get(lo) | (volume_has_incompat(vol, FEATURE_INCOMPAT_64BIT) ? (uint64_t)le32_get(hi) << 32 : 0);
+	return le32_get(lo) |
+	       (volume_has_incompat(vol, FEATURE_INCOMPAT_64BIT) ? (uint64_t)le32_get(hi) << 32 : 0);
 }
 
 static int count_groups(struct volume *vol, struct totals *ret)
@@ -68,7 +69,8 @@ int fs_statfs(struct e4_fs *fs, struct e4_statfs *ret)
 
 	if (r < 0)
 		return r;
-	uint64_t reserved = wide(vol, vol->super.r_blocks_count_lo, vol->super.r_blocks_count_hi) + internal_reserve(vol);
+	uint64_t reserved = wide(vol, vol->super.r_blocks_count_lo, vol->super.r_blocks_count_hi) +
+			    internal_reserve(vol);
 	struct e4_statfs s = {
 		.struct_size = ret->struct_size,
 		.block_size = vol->block_size,
@@ -86,7 +88,8 @@ int fs_statfs(struct e4_fs *fs, struct e4_statfs *ret)
 }
 
 /* What only the journal's own superblock tells. One that cannot be opened was reported. */
-static void add_journal(struct volume *vol, struct e4_blockdev *dev, struct e4_blockdev *external, struct e4_fs_info *i)
+static void add_journal(struct volume *vol, struct e4_blockdev *dev, struct e4_blockdev *external,
+	struct e4_fs_info *i)
 {
 	struct journal *j;
 

@@ -117,8 +117,7 @@ void inode_cache_free(struct inode_cache *cache) E4_NO_TSA
 		struct inode_shard *shard = &cache->shards[i];
 
 		E4_ASSERT(shard->held == 0);
-		list_for_safe(it, next, &shard->unused)
-		{
+		list_for_safe (it, next, &shard->unused) {
 			list_del(it);
 			inode_destroy(cache, container_of(it, struct inode, lru));
 		}
@@ -148,8 +147,7 @@ static struct inode *shard_find(const struct inode_cache *cache, struct inode_sh
 {
 	struct list *bucket = bucket_of(cache, shard, ino);
 
-	list_for(it, bucket)
-	{
+	list_for (it, bucket) {
 		struct inode *ip = container_of(it, struct inode, hash);
 
 		if (ip->ino != ino)
@@ -180,8 +178,7 @@ static void shard_grow(const struct inode_cache *cache, struct inode_shard *shar
 	shard->buckets = fresh;
 	shard->bucket_count = old_count * 2;
 	for (uint32_t i = 0; i < old_count; i++) {
-		list_for_safe(it, next, &old[i])
-		{
+		list_for_safe (it, next, &old[i]) {
 			struct inode *ip = container_of(it, struct inode, hash);
 
 			list_del(it);
@@ -406,8 +403,7 @@ void inode_put(struct inode *ip, uint64_t n)
 		shard_trim(shard, cache->max_unused_shard, &victims);
 	}
 	mutex_unlock(&shard->lock);
-	list_for_safe(it, next, &victims)
-	{
+	list_for_safe (it, next, &victims) {
 		list_del(it);
 		inode_destroy(cache, container_of(it, struct inode, lru));
 	}
@@ -453,8 +449,7 @@ void inode_cache_es_totals(struct inode_cache *cache, uint64_t *ret_records, uin
 
 		mutex_lock(&shard->lock);
 		for (uint32_t b = 0; b < shard->bucket_count; b++) {
-			list_for(it, &shard->buckets[b])
-			{
+			list_for (it, &shard->buckets[b]) {
 				struct es_map *es = &container_of(it, struct inode, hash)->es;
 
 				records += atomic_load_explicit(&es->records, memory_order_relaxed);

@@ -31,7 +31,8 @@ static int system_data(struct inode *ip, struct xattr_value *ret)
 }
 
 /* Copies what lies in a part of `part_len` bytes that begins at file offset `base`; the number of bytes. */
-static uint64_t copy_part(uint8_t *out, uint64_t len, uint64_t offset, const uint8_t *part, uint64_t part_len, uint64_t base)
+static uint64_t copy_part(uint8_t *out, uint64_t len, uint64_t offset, const uint8_t *part,
+	uint64_t part_len, uint64_t base)
 {
 	if (offset < base || offset - base >= part_len)
 		return 0;
@@ -52,7 +53,8 @@ int inline_data_read(struct inode *ip, uint64_t offset, void *buf, uint64_t len)
 	E4_ASSERT(offset <= ip->size && len <= ip->size - offset);
 	/* A file may have been extended over its data without being moved to blocks; the rest reads as zeros. */
 	uint8_t *end = out + copy_part(out, len, offset, ip->block, INODE_BLOCK_BYTES, 0);
-	end += copy_part(end, (uint64_t)(out + len - end), offset + (uint64_t)(end - out), v.data, v.size, INODE_BLOCK_BYTES);
+	end += copy_part(end, (uint64_t)(out + len - end), offset + (uint64_t)(end - out), v.data,
+		v.size, INODE_BLOCK_BYTES);
 	memset(end, 0, (size_t)(out + len - end));
 	buf_put(v.buf);
 	return 0;

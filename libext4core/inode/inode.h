@@ -33,7 +33,8 @@ enum es_kind {
  */
 struct es_map {
 	_Atomic uint32_t state; /* [atomic] enum es_kind, the root's depth, and a count of changes */
-	_Atomic lblk_t key[EXTENT_ROOT_ENTRIES + 1]; /* [atomic] first blocks; unused ones, and the last, are 2^32-1 */
+	_Atomic lblk_t key[EXTENT_ROOT_ENTRIES +
+			   1]; /* [atomic] first blocks; unused ones, and the last, are 2^32-1 */
 	_Atomic uint64_t value[EXTENT_ROOT_ENTRIES]; /* [atomic] packed runs (es_run) or blocks of children */
 	_Atomic(struct es_node *) child[EXTENT_ROOT_ENTRIES]; /* [atomic] NULL until read */
 	_Atomic uint64_t cookie; /* [atomic] changes with the map, not with what is cached of it */

@@ -5,24 +5,27 @@
  * Locks:   none; runs while the volume is loaded.
  * Always:  an incompat bit outside READ_INCOMPAT refuses the volume; a ro_compat bit outside READ_WRITE_RO_COMPAT forbids writing.
  */
+#include "volume/volume_impl.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "volume/volume_impl.h"
-
-#define READ_INCOMPAT                                                                                                              \
-	(FEATURE_INCOMPAT_FILETYPE | FEATURE_INCOMPAT_RECOVER | FEATURE_INCOMPAT_META_BG | FEATURE_INCOMPAT_EXTENTS |              \
-		FEATURE_INCOMPAT_64BIT | FEATURE_INCOMPAT_MMP | FEATURE_INCOMPAT_FLEX_BG | FEATURE_INCOMPAT_EA_INODE |             \
-		FEATURE_INCOMPAT_CSUM_SEED | FEATURE_INCOMPAT_LARGEDIR | FEATURE_INCOMPAT_INLINE_DATA |                            \
+#define READ_INCOMPAT                                                                               \
+	(FEATURE_INCOMPAT_FILETYPE | FEATURE_INCOMPAT_RECOVER | FEATURE_INCOMPAT_META_BG |          \
+		FEATURE_INCOMPAT_EXTENTS | FEATURE_INCOMPAT_64BIT | FEATURE_INCOMPAT_MMP |          \
+		FEATURE_INCOMPAT_FLEX_BG | FEATURE_INCOMPAT_EA_INODE | FEATURE_INCOMPAT_CSUM_SEED | \
+		FEATURE_INCOMPAT_LARGEDIR | FEATURE_INCOMPAT_INLINE_DATA |                          \
 		FEATURE_INCOMPAT_ENCRYPT | FEATURE_INCOMPAT_CASEFOLD)
 
 /* ro_compat bits whose meaning is known well enough to recover such a volume for good. */
-#define KNOWN_RO_COMPAT                                                                                                            \
-	(FEATURE_RO_COMPAT_SPARSE_SUPER | FEATURE_RO_COMPAT_LARGE_FILE | FEATURE_RO_COMPAT_BTREE_DIR |                             \
-		FEATURE_RO_COMPAT_HUGE_FILE | FEATURE_RO_COMPAT_GDT_CSUM | FEATURE_RO_COMPAT_DIR_NLINK |                           \
-		FEATURE_RO_COMPAT_EXTRA_ISIZE | FEATURE_RO_COMPAT_QUOTA | FEATURE_RO_COMPAT_BIGALLOC |                             \
-		FEATURE_RO_COMPAT_METADATA_CSUM | FEATURE_RO_COMPAT_PROJECT | FEATURE_RO_COMPAT_VERITY |                           \
+#define KNOWN_RO_COMPAT                                                                            \
+	(FEATURE_RO_COMPAT_SPARSE_SUPER | FEATURE_RO_COMPAT_LARGE_FILE |                           \
+		FEATURE_RO_COMPAT_BTREE_DIR | FEATURE_RO_COMPAT_HUGE_FILE |                        \
+		FEATURE_RO_COMPAT_GDT_CSUM | FEATURE_RO_COMPAT_DIR_NLINK |                         \
+		FEATURE_RO_COMPAT_EXTRA_ISIZE | FEATURE_RO_COMPAT_QUOTA |                          \
+		FEATURE_RO_COMPAT_BIGALLOC | FEATURE_RO_COMPAT_METADATA_CSUM |                     \
+		FEATURE_RO_COMPAT_PROJECT | FEATURE_RO_COMPAT_VERITY |                             \
 		FEATURE_RO_COMPAT_ORPHAN_PRESENT)
 
 struct feature_row {
@@ -60,8 +63,9 @@ static void name_bits(uint32_t set, uint32_t bits, char *out, size_t size)
 			continue;
 		const char *label = volume_feature_name(set, bit);
 		const char *sep = n == 0 ? "" : ", ";
-		int w = label != NULL ? snprintf(out + n, size - n, "%s%s", sep, label)
-				      : snprintf(out + n, size - n, "%s%s bit 0x%x", sep, sets[set], bit);
+		int w = label != NULL
+				? snprintf(out + n, size - n, "%s%s", sep, label)
+				: snprintf(out + n, size - n, "%s%s bit 0x%x", sep, sets[set], bit);
 
 		n += w > 0 ? (size_t)w : 0;
 	}
@@ -81,8 +85,8 @@ static void find_read_only_reason(struct volume *vol)
 	} else if (vol->dev->geo.read_only) {
 		snprintf(out, size, "the device is read-only");
 	} else if (vol->block_size < vol->dev->geo.logical_block) {
-		snprintf(out, size, "blocks of %u bytes are smaller than the device's sectors of %u", vol->block_size,
-			vol->dev->geo.logical_block);
+		snprintf(out, size, "blocks of %u bytes are smaller than the device's sectors of %u",
+			vol->block_size, vol->dev->geo.logical_block);
 	} else {
 		snprintf(out, size, "writing is not part of this version");
 	}
@@ -105,5 +109,6 @@ int features_check(struct volume *vol)
 
 bool volume_may_recover_for_good(const struct volume *vol)
 {
-	return (vol->feature_ro_compat & ~(uint32_t)KNOWN_RO_COMPAT) == 0 && le32_get(vol->super.rev_level) <= 1;
+	return (vol->feature_ro_compat & ~(uint32_t)KNOWN_RO_COMPAT) == 0 &&
+	       le32_get(vol->super.rev_level) <= 1;
 }

@@ -5,18 +5,19 @@
  * Locks:   none.
  * Always:  a position handed out lies inside the volume.
  */
-#include <errno.h>
-
 #include "base/math.h"
 #include "format/inode.h"
 #include "volume/volume_impl.h"
+
+#include <errno.h>
 
 int volume_inode_location(struct volume *vol, inum_t ino, pblk_t *ret_pblk, uint32_t *ret_offset)
 {
 	struct group_desc gd;
 
 	if (ino == 0 || ino > vol->inodes_count)
-		return fail(vol->env, E4_WHY_INODE_NUMBER, .ino = ino, .found = ino, .expected = vol->inodes_count);
+		return fail(vol->env, E4_WHY_INODE_NUMBER, .ino = ino, .found = ino,
+			.expected = vol->inodes_count);
 	group_t g = (ino - 1) / vol->inodes_per_group;
 	uint64_t byte = (uint64_t)((ino - 1) % vol->inodes_per_group) * vol->inode_size;
 	int r = volume_group(vol, g, &gd);
@@ -24,7 +25,8 @@ int volume_inode_location(struct volume *vol, inum_t ino, pblk_t *ret_pblk, uint
 		return r;
 	pblk_t pblk = gd.inode_table + (byte >> vol->block_bits);
 	if (gd.inode_table <= volume_super_block(vol) || pblk >= vol->blocks_count)
-		return fail(vol->env, E4_WHY_GROUP_TABLE_LOCATION, .ino = ino, .block = gd.inode_table, .found = gd.inode_table,
+		return fail(vol->env, E4_WHY_GROUP_TABLE_LOCATION, .ino = ino,
+			.block = gd.inode_table, .found = gd.inode_table,
 			.expected = vol->blocks_count);
 	*ret_pblk = pblk;
 	*ret_offset = (uint32_t)(byte & (vol->block_size - 1));
@@ -46,7 +48,8 @@ uint64_t volume_max_file_bytes(const struct volume *vol, bool extents)
 uint64_t volume_overhead_blocks(const struct volume *vol)
 {
 	uint64_t stored = (uint64_t)le32_get(vol->super.overhead_clusters) << vol->cluster_bits;
-	uint64_t table = ((uint64_t)vol->inodes_per_group * vol->inode_size + vol->block_size - 1) >> vol->block_bits;
+	uint64_t table = ((uint64_t)vol->inodes_per_group * vol->inode_size + vol->block_size - 1) >>
+			 vol->block_bits;
 
 	if (stored != 0 && stored <= vol->blocks_count)
 		return stored;

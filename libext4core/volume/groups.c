@@ -6,14 +6,14 @@
  * Always:  a descriptor handed out had the right checksum; a position taken from it is checked by whoever follows it; an
  *          uninitialised bitmap is computed and never read.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "base/atomic.h"
 #include "base/bits.h"
 #include "base/math.h"
 #include "format/csum.h"
 #include "volume/volume_impl.h"
+
+#include <errno.h>
+#include <string.h>
 
 pblk_t volume_super_block(const struct volume *vol)
 {
@@ -27,14 +27,17 @@ pblk_t volume_group_first_block(const struct volume *vol, group_t g)
 
 group_t volume_group_of_block(const struct volume *vol, pblk_t pblk)
 {
-	return pblk < vol->first_data_block ? 0 : (group_t)((pblk - vol->first_data_block) / vol->blocks_per_group);
+	return pblk < vol->first_data_block
+		       ? 0
+		       : (group_t)((pblk - vol->first_data_block) / vol->blocks_per_group);
 }
 
 uint32_t volume_group_clusters(const struct volume *vol, group_t g)
 {
 	if (g + 1 < vol->groups_count)
 		return vol->clusters_per_group;
-	return (uint32_t)div_up_u64(vol->blocks_count - volume_group_first_block(vol, g), vol->cluster_ratio);
+	return (uint32_t)div_up_u64(
+		vol->blocks_count - volume_group_first_block(vol, g), vol->cluster_ratio);
 }
 
 static bool power_of(group_t g, uint64_t base)
@@ -51,7 +54,8 @@ bool volume_group_has_super(const struct volume *vol, group_t g)
 	if (g == 0)
 		return true;
 	if (volume_has_compat(vol, FEATURE_COMPAT_SPARSE_SUPER2))
-		return g == le32_get(vol->super.backup_bgs[0]) || g == le32_get(vol->super.backup_bgs[1]);
+		return g == le32_get(vol->super.backup_bgs[0]) ||
+		       g == le32_get(vol->super.backup_bgs[1]);
 	if (!volume_has_ro_compat(vol, FEATURE_RO_COMPAT_SPARSE_SUPER))
 		return true;
 	return g == 1 || power_of(g, 3) || power_of(g, 5) || power_of(g, 7);
@@ -60,7 +64,8 @@ bool volume_group_has_super(const struct volume *vol, group_t g)
 /* True where the descriptors of g's metagroup stand in the metagroup itself. */
 static bool in_meta_bg(const struct volume *vol, group_t g)
 {
-	return volume_has_incompat(vol, FEATURE_INCOMPAT_META_BG) && g / vol->descs_per_block >= le32_get(vol->super.first_meta_bg);
+	return volume_has_incompat(vol, FEATURE_INCOMPAT_META_BG) &&
+	       g / vol->descs_per_block >= le32_get(vol->super.first_meta_bg);
 }
 
 /* 1 KiB blocks with first_data_block 0 (bigalloc): block 0 is the boot block, the superblock comes after it. */
@@ -91,14 +96,16 @@ uint32_t volume_group_base_blocks(const struct volume *vol, group_t g)
 static pblk_t table_super_block(const struct volume *vol)
 {
 	if (vol->opts.backup_descs && vol->opts.superblock != 0) {
-		uint32_t bsize = vol->opts.superblock_bsize != 0 ? vol->opts.superblock_bsize : BLOCK_SIZE_MIN;
+		uint32_t bsize = vol->opts.superblock_bsize != 0 ? vol->opts.superblock_bsize
+								 : BLOCK_SIZE_MIN;
 
 		return vol->opts.superblock * bsize / vol->block_size;
 	}
 	return volume_super_block(vol);
 }
 
-void volume_group_location(const struct volume *vol, group_t g, pblk_t *ret_pblk, uint32_t *ret_offset)
+void volume_group_location(
+	const struct volume *vol, group_t g, pblk_t *ret_pblk, uint32_t *ret_offset)
 {
 	uint32_t index = g / vol->descs_per_block;
 
@@ -111,7 +118,8 @@ void volume_group_location(const struct volume *vol, group_t g, pblk_t *ret_pblk
 	group_t holder = index * vol->descs_per_block;
 	if (vol->opts.backup_descs && holder + 1 < vol->groups_count)
 		holder++;
-	*ret_pblk = volume_group_first_block(vol, holder) + (volume_group_has_super(vol, holder) ? 1 + boot_blocks(vol, holder) : 0);
+	*ret_pblk = volume_group_first_block(vol, holder) +
+		    (volume_group_has_super(vol, holder) ? 1 + boot_blocks(vol, holder) : 0);
 }
 
 static int check_desc_csum(struct volume *vol, group_t g, const struct disk_group_desc *d)
@@ -131,7 +139,8 @@ static int check_desc_csum(struct volume *vol, group_t g, const struct disk_grou
 	bool go_on = vol->opts.ignore_csum || vol->opts.read_only;
 	if (go_on && rmw_swap_u64(&vol->bad_desc_reported, (uint64_t)g + 1) == (uint64_t)g + 1)
 		return 0;
-	int r = fail(vol->env, E4_WHY_GROUP_CSUM, .block = g, .found = le16_get(d->checksum), .expected = want);
+	int r = fail(vol->env, E4_WHY_GROUP_CSUM, .block = g, .found = le16_get(d->checksum),
+		.expected = want);
 	return go_on ? 0 : r;
 }
 
@@ -217,7 +226,8 @@ void volume_group_encode(const struct volume *vol, group_t g, const struct group
 }
 
 /* Sets the bits of [pblk, pblk + count) that lie in group g. */
-static void mark_blocks(const struct volume *vol, group_t g, uint8_t *bitmap, pblk_t pblk, uint64_t count)
+static void mark_blocks(
+	const struct volume *vol, group_t g, uint8_t *bitmap, pblk_t pblk, uint64_t count)
 {
 	pblk_t first = volume_group_first_block(vol, g);
 	pblk_t end = first + (pblk_t)volume_group_clusters(vol, g) * vol->cluster_ratio;
@@ -232,13 +242,16 @@ static void mark_blocks(const struct volume *vol, group_t g, uint8_t *bitmap, pb
 }
 
 /* The bitmap of a group that nobody allocated from yet. */
-static void compute_block_bitmap(const struct volume *vol, group_t g, const struct group_desc *gd, uint8_t *bitmap)
+static void compute_block_bitmap(
+	const struct volume *vol, group_t g, const struct group_desc *gd, uint8_t *bitmap)
 {
-	uint64_t table = ((uint64_t)vol->inodes_per_group * vol->inode_size + vol->block_size - 1) >> vol->block_bits;
+	uint64_t table = ((uint64_t)vol->inodes_per_group * vol->inode_size + vol->block_size - 1) >>
+			 vol->block_bits;
 	uint32_t clusters = volume_group_clusters(vol, g);
 
 	memset(bitmap, 0, vol->block_size);
-	mark_blocks(vol, g, bitmap, volume_group_first_block(vol, g), volume_group_base_blocks(vol, g));
+	mark_blocks(
+		vol, g, bitmap, volume_group_first_block(vol, g), volume_group_base_blocks(vol, g));
 	mark_blocks(vol, g, bitmap, gd->block_bitmap, 1);
 	mark_blocks(vol, g, bitmap, gd->inode_bitmap, 1);
 	mark_blocks(vol, g, bitmap, gd->inode_table, table);
@@ -246,7 +259,8 @@ static void compute_block_bitmap(const struct volume *vol, group_t g, const stru
 }
 
 /* Low 16 bits are all there is with small descriptors. */
-static bool bitmap_csum_ok(const struct volume *vol, uint32_t stored, const uint8_t *bitmap, uint32_t bits)
+static bool bitmap_csum_ok(
+	const struct volume *vol, uint32_t stored, const uint8_t *bitmap, uint32_t bits)
 {
 	uint32_t want = csum_bitmap(vol->csum_seed, bitmap, bits);
 
@@ -256,12 +270,14 @@ static bool bitmap_csum_ok(const struct volume *vol, uint32_t stored, const uint
 }
 
 /* Reads one bitmap block into *ret. */
-static int read_bitmap(struct volume *vol, group_t g, pblk_t pblk, uint32_t stored_csum, uint32_t bits, uint8_t **ret)
+static int read_bitmap(struct volume *vol, group_t g, pblk_t pblk, uint32_t stored_csum,
+	uint32_t bits, uint8_t **ret)
 {
 	struct buf *b;
 
 	if (pblk <= volume_super_block(vol) || pblk >= vol->blocks_count)
-		return fail(vol->env, E4_WHY_GROUP_BITMAP_LOCATION, .block = pblk, .found = g, .expected = vol->blocks_count);
+		return fail(vol->env, E4_WHY_GROUP_BITMAP_LOCATION, .block = pblk, .found = g,
+			.expected = vol->blocks_count);
 	int r = buf_get(vol->bufs, pblk, &buf_kind_plain, 0, 0, &b);
 	if (r < 0)
 		return r;
@@ -286,7 +302,8 @@ static int read_bitmap(struct volume *vol, group_t g, pblk_t pblk, uint32_t stor
 int volume_block_bitmap(struct volume *vol, group_t g, const struct group_desc *gd, uint8_t **ret)
 {
 	if ((gd->flags & GROUP_BLOCK_UNINIT) == 0)
-		return read_bitmap(vol, g, gd->block_bitmap, gd->block_bitmap_csum, vol->clusters_per_group, ret);
+		return read_bitmap(vol, g, gd->block_bitmap, gd->block_bitmap_csum,
+			vol->clusters_per_group, ret);
 	uint8_t *bitmap = mem_zalloc(vol->env, vol->block_size);
 	if (bitmap == NULL)
 		return fail(vol->env, E4_WHY_GROUP_UNINIT_NOMEM, .found = g);
@@ -298,7 +315,8 @@ int volume_block_bitmap(struct volume *vol, group_t g, const struct group_desc *
 int volume_inode_bitmap(struct volume *vol, group_t g, const struct group_desc *gd, uint8_t **ret)
 {
 	if ((gd->flags & GROUP_INODE_UNINIT) == 0)
-		return read_bitmap(vol, g, gd->inode_bitmap, gd->inode_bitmap_csum, vol->inodes_per_group, ret);
+		return read_bitmap(vol, g, gd->inode_bitmap, gd->inode_bitmap_csum,
+			vol->inodes_per_group, ret);
 	uint8_t *bitmap = mem_zalloc(vol->env, vol->block_size);
 	if (bitmap == NULL)
 		return fail(vol->env, E4_WHY_GROUP_INODE_UNINIT_NOMEM, .found = g);

@@ -5,13 +5,13 @@
  * Locks:   none.
  * Always:  strings end in NUL, whatever the disk holds; caller's older structs get as much as they hold.
  */
-#include <string.h>
-
-#include <ext4core/fs.h>
-
 #include "base/math.h"
 #include "format/inode.h"
 #include "volume/volume.h"
+
+#include <ext4core/fs.h>
+
+#include <string.h>
 
 /* 40-bit unsigned seconds. */
 static int64_t super_time(struct le32 lo, uint8_t hi)
@@ -21,7 +21,9 @@ static int64_t super_time(struct le32 lo, uint8_t hi)
 
 static uint64_t wide(const struct disk_super *s, struct le32 lo, struct le32 hi)
 {
-	return le32_get(lo) | (disk_super_has_incompat(s, FEATURE_INCOMPAT_64BIT) ? (uint64_t)le32_get(hi) << 32 : 0);
+	return le32_get(lo) |
+	       (disk_super_has_incompat(s, FEATURE_INCOMPAT_64BIT) ? (uint64_t)le32_get(hi) << 32
+								   : 0);
 }
 
 static void fill_sizes(const struct disk_super *s, struct e4_fs_info *i)
@@ -32,7 +34,8 @@ static void fill_sizes(const struct disk_super *s, struct e4_fs_info *i)
 	i->block_size = log <= 6 ? 1024u << log : 0;
 	i->cluster_size = log_cluster <= 19 ? 1024u << log_cluster : 0;
 	i->inode_size = le32_get(s->rev_level) == 0 ? INODE_CLASSIC_SIZE : le16_get(s->inode_size);
-	i->desc_size = disk_super_has_incompat(s, FEATURE_INCOMPAT_64BIT) ? le16_get(s->desc_size) : GROUP_DESC_SIZE_MIN;
+	i->desc_size = disk_super_has_incompat(s, FEATURE_INCOMPAT_64BIT) ? le16_get(s->desc_size)
+									  : GROUP_DESC_SIZE_MIN;
 	i->blocks_per_group = le32_get(s->blocks_per_group);
 	i->inodes_per_group = le32_get(s->inodes_per_group);
 	i->first_data_block = le32_get(s->first_data_block);
@@ -43,7 +46,8 @@ static void fill_sizes(const struct disk_super *s, struct e4_fs_info *i)
 	i->free_inodes = le32_get(s->free_inodes_count);
 	i->first_ino = le32_get(s->rev_level) == 0 ? INODE_FIRST_REV0 : le32_get(s->first_ino);
 	if (i->blocks_per_group != 0 && i->blocks > i->first_data_block)
-		i->groups = (uint32_t)div_up_u64(i->blocks - i->first_data_block, i->blocks_per_group);
+		i->groups = (uint32_t)div_up_u64(
+			i->blocks - i->first_data_block, i->blocks_per_group);
 }
 
 static void fill_history(const struct disk_super *s, struct e4_fs_info *i)

@@ -6,14 +6,14 @@
  * Always:  every number that other rooms divide by, shift by or index with was checked here against format/superblock.md
  *          "Validation before use"; a volume that fails is refused with the rule that broke.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "base/math.h"
 #include "format/csum.h"
 #include "format/htree.h"
 #include "format/inode.h"
 #include "volume/volume_impl.h"
+
+#include <errno.h>
+#include <string.h>
 
 #define CLUSTERS_LOG_MAX 19u /* of s_log_cluster_size: clusters up to 2^29 bytes */
 
@@ -29,17 +29,20 @@ static uint64_t super_offset(const struct volume_options *opts)
 	return opts->superblock == 0 ? SUPER_OFFSET : opts->superblock * bsize;
 }
 
-int volume_read_super(struct env *env, struct e4_blockdev *dev, const struct volume_options *opts, struct disk_super *ret)
+int volume_read_super(struct env *env, struct e4_blockdev *dev, const struct volume_options *opts,
+	struct disk_super *ret)
 {
 	uint64_t offset = super_offset(opts);
 
 	if (dev->geo.size < offset + SUPER_SIZE)
-		return fail(env, E4_WHY_SUPER_DEVICE_SMALL, .found = dev->geo.size, .expected = offset + SUPER_SIZE);
+		return fail(env, E4_WHY_SUPER_DEVICE_SMALL, .found = dev->geo.size,
+			.expected = offset + SUPER_SIZE);
 	int r = blockdev_read(dev, offset, ret, sizeof(*ret));
 	if (r < 0)
 		return r;
 	if (le16_get(ret->magic) != SUPER_MAGIC)
-		return fail(env, E4_WHY_SUPER_MAGIC, .found = le16_get(ret->magic), .expected = SUPER_MAGIC);
+		return fail(env, E4_WHY_SUPER_MAGIC, .found = le16_get(ret->magic),
+			.expected = SUPER_MAGIC);
 	return 0;
 }
 
@@ -78,11 +81,13 @@ static int load_inode_size(struct volume *vol)
 	}
 	vol->inode_size = le16_get(s->inode_size);
 	vol->first_ino = le32_get(s->first_ino);
-	if (!is_pow2_u64(vol->inode_size) || vol->inode_size < INODE_CLASSIC_SIZE || vol->inode_size > vol->block_size)
+	if (!is_pow2_u64(vol->inode_size) || vol->inode_size < INODE_CLASSIC_SIZE ||
+		vol->inode_size > vol->block_size)
 		return bad(vol, "s_inode_size", vol->inode_size, vol->block_size);
 	if (vol->first_ino < INODE_FIRST_REV0)
 		return bad(vol, "s_first_ino", vol->first_ino, INODE_FIRST_REV0);
-	if (vol->inode_size > INODE_CLASSIC_SIZE && volume_has_ro_compat(vol, FEATURE_RO_COMPAT_EXTRA_ISIZE)) {
+	if (vol->inode_size > INODE_CLASSIC_SIZE &&
+		volume_has_ro_compat(vol, FEATURE_RO_COMPAT_EXTRA_ISIZE)) {
 		uint32_t room = vol->inode_size - INODE_CLASSIC_SIZE;
 
 		if (le16_get(s->want_extra_isize) > room)
@@ -98,7 +103,8 @@ static int load_desc_size(struct volume *vol)
 	vol->desc_size = GROUP_DESC_SIZE_MIN;
 	if (volume_has_incompat(vol, FEATURE_INCOMPAT_64BIT)) {
 		vol->desc_size = le16_get(vol->super.desc_size);
-		if (!is_pow2_u64(vol->desc_size) || vol->desc_size < GROUP_DESC_SIZE_64BIT || vol->desc_size > 1024)
+		if (!is_pow2_u64(vol->desc_size) || vol->desc_size < GROUP_DESC_SIZE_64BIT ||
+			vol->desc_size > 1024)
 			return bad(vol, "s_desc_size", vol->desc_size, GROUP_DESC_SIZE_64BIT);
 	}
 	vol->descs_per_block = vol->block_size / vol->desc_size;
@@ -116,12 +122,15 @@ static int load_group_shape(struct volume *vol)
 	vol->blocks_per_group = le32_get(s->blocks_per_group);
 	if (!volume_has_ro_compat(vol, FEATURE_RO_COMPAT_BIGALLOC))
 		vol->clusters_per_group = vol->blocks_per_group;
-	if (vol->inodes_per_group < vol->block_size / vol->inode_size || vol->inodes_per_group > bits || vol->inodes_per_group % 8 != 0)
+	if (vol->inodes_per_group < vol->block_size / vol->inode_size ||
+		vol->inodes_per_group > bits || vol->inodes_per_group % 8 != 0)
 		return bad(vol, "s_inodes_per_group", vol->inodes_per_group, bits);
-	if (vol->clusters_per_group == 0 || vol->clusters_per_group > bits || vol->clusters_per_group % 8 != 0)
+	if (vol->clusters_per_group == 0 || vol->clusters_per_group > bits ||
+		vol->clusters_per_group % 8 != 0)
 		return bad(vol, "s_clusters_per_group", vol->clusters_per_group, bits);
 	if (vol->blocks_per_group != (uint64_t)vol->clusters_per_group * vol->cluster_ratio)
-		return bad(vol, "s_blocks_per_group", vol->blocks_per_group, (uint64_t)vol->clusters_per_group * vol->cluster_ratio);
+		return bad(vol, "s_blocks_per_group", vol->blocks_per_group,
+			(uint64_t)vol->clusters_per_group * vol->cluster_ratio);
 	return 0;
 }
 
@@ -133,16 +142,19 @@ static int load_extent_of_volume(struct volume *vol)
 	uint32_t first = le32_get(s->first_data_block);
 	uint64_t bytes;
 
-	vol->blocks_count = le32_get(s->blocks_count_lo) | (has64 ? (uint64_t)le32_get(s->blocks_count_hi) << 32 : 0);
+	vol->blocks_count = le32_get(s->blocks_count_lo) |
+			    (has64 ? (uint64_t)le32_get(s->blocks_count_hi) << 32 : 0);
 	vol->first_data_block = first;
 	if (first >= vol->blocks_count)
 		return bad(vol, "s_first_data_block", first, vol->blocks_count);
 	if (first != (vol->block_size == BLOCK_SIZE_MIN && vol->cluster_ratio == 1 ? 1u : 0u))
 		return bad(vol, "s_first_data_block", first, vol->block_size == BLOCK_SIZE_MIN);
-	if (!mul_u64(vol->blocks_count, vol->block_size, &bytes) || vol->blocks_count >= (uint64_t)1 << 48)
+	if (!mul_u64(vol->blocks_count, vol->block_size, &bytes) ||
+		vol->blocks_count >= (uint64_t)1 << 48)
 		return bad(vol, "s_blocks_count", vol->blocks_count, (uint64_t)1 << 48);
 	if (bytes > vol->dev->geo.size)
-		return fail(vol->env, E4_WHY_SUPER_TRUNCATED, .found = vol->dev->geo.size, .expected = bytes);
+		return fail(vol->env, E4_WHY_SUPER_TRUNCATED, .found = vol->dev->geo.size,
+			.expected = bytes);
 	uint64_t groups = div_up_u64(vol->blocks_count - first, vol->blocks_per_group);
 	if (groups > ((uint64_t)1 << 32) - vol->descs_per_block)
 		return bad(vol, "number of groups", groups, (uint64_t)1 << 32);
@@ -152,8 +164,10 @@ static int load_extent_of_volume(struct volume *vol)
 	if (vol->inodes_count != groups * vol->inodes_per_group)
 		return bad(vol, "s_inodes_count", vol->inodes_count, groups * vol->inodes_per_group);
 	if (le16_get(s->reserved_gdt_blocks) > vol->block_size / 4)
-		return bad(vol, "s_reserved_gdt_blocks", le16_get(s->reserved_gdt_blocks), vol->block_size / 4);
-	if (volume_has_incompat(vol, FEATURE_INCOMPAT_META_BG) && le32_get(s->first_meta_bg) > vol->gdt_blocks)
+		return bad(vol, "s_reserved_gdt_blocks", le16_get(s->reserved_gdt_blocks),
+			vol->block_size / 4);
+	if (volume_has_incompat(vol, FEATURE_INCOMPAT_META_BG) &&
+		le32_get(s->first_meta_bg) > vol->gdt_blocks)
 		return bad(vol, "s_first_meta_bg", le32_get(s->first_meta_bg), vol->gdt_blocks);
 	return 0;
 }
@@ -185,10 +199,12 @@ static int load_rest(struct volume *vol)
 		return bad(vol, "s_encryption_level", s->encryption_level, 0);
 	if (volume_has_incompat(vol, FEATURE_INCOMPAT_CASEFOLD) && le16_get(s->encoding) != 1)
 		return bad(vol, "s_encoding", le16_get(s->encoding), 1);
-	if (le32_get(s->journal_inum) != 0 && le32_get(s->journal_dev) != 0 && volume_has_compat(vol, FEATURE_COMPAT_HAS_JOURNAL))
+	if (le32_get(s->journal_inum) != 0 && le32_get(s->journal_dev) != 0 &&
+		volume_has_compat(vol, FEATURE_COMPAT_HAS_JOURNAL))
 		return bad(vol, "s_journal_dev beside s_journal_inum", le32_get(s->journal_dev), 0);
 	vol->flex_groups = 1;
-	if (volume_has_incompat(vol, FEATURE_INCOMPAT_FLEX_BG) && s->log_groups_per_flex > 0 && s->log_groups_per_flex < 31)
+	if (volume_has_incompat(vol, FEATURE_INCOMPAT_FLEX_BG) && s->log_groups_per_flex > 0 &&
+		s->log_groups_per_flex < 31)
 		vol->flex_groups = 1u << s->log_groups_per_flex;
 	vol->csum = volume_has_ro_compat(vol, FEATURE_RO_COMPAT_METADATA_CSUM);
 	vol->gdt_csum = vol->csum || volume_has_ro_compat(vol, FEATURE_RO_COMPAT_GDT_CSUM);
@@ -206,15 +222,17 @@ static int check_super_csum(struct volume *vol)
 		return bad(vol, "s_checksum_type", s->checksum_type, SUPER_CSUM_CRC32C);
 	if (le32_get(s->checksum) == csum_super(s))
 		return 0;
-	int r = fail(vol->env, E4_WHY_SUPER_CSUM, .found = le32_get(s->checksum), .expected = csum_super(s));
+	int r = fail(vol->env, E4_WHY_SUPER_CSUM, .found = le32_get(s->checksum),
+		.expected = csum_super(s));
 	return vol->opts.ignore_csum ? 0 : r;
 }
 
 /* Everything that follows from the 1,024 bytes in vol->super. */
 static int interpret(struct volume *vol)
 {
-	static int (*const steps[])(struct volume *) = {check_super_csum, load_block_size, features_check, load_inode_size,
-		load_desc_size, load_group_shape, load_extent_of_volume, load_rest};
+	static int (*const steps[])(struct volume *) = {check_super_csum, load_block_size,
+		features_check, load_inode_size, load_desc_size, load_group_shape,
+		load_extent_of_volume, load_rest};
 
 	vol->feature_compat = le32_get(vol->super.feature_compat);
 	vol->feature_incompat = le32_get(vol->super.feature_incompat);
@@ -252,7 +270,8 @@ static void drop_caches(struct volume *vol)
 	vol->zones = NULL;
 }
 
-int volume_load(struct env *env, struct e4_blockdev *dev, const struct volume_options *opts, struct volume **ret)
+int volume_load(struct env *env, struct e4_blockdev *dev, const struct volume_options *opts,
+	struct volume **ret)
 {
 	struct volume *vol = mem_zalloc(env, sizeof(*vol));
 

@@ -6,12 +6,12 @@
  * Always:  memory stays bounded: a full table is emptied, what is needed again is read again.
  * Uses:    buf, by way of the descriptors. Asked once per extent when a leaf is decoded, never on a cached lookup.
  */
-#include <errno.h>
-#include <stdlib.h>
-
 #include "base/math.h"
 #include "format/inode.h"
 #include "volume/volume_impl.h"
+
+#include <errno.h>
+#include <stdlib.h>
 
 #define ZONE_BUCKETS   256u
 #define ZONE_COUNT_MAX 8192u
@@ -56,8 +56,7 @@ static size_t zone_size(uint32_t capacity)
 static void empty(struct env *env, struct zone_cache *zc)
 {
 	for (unsigned i = 0; i < ZONE_BUCKETS; i++) {
-		list_for_safe(it, tmp, &zc->buckets[i])
-		{
+		list_for_safe (it, tmp, &zc->buckets[i]) {
 			struct zone *z = container_of(it, struct zone, link);
 
 			list_del(it);
@@ -94,7 +93,8 @@ static void normalise(struct zone *z)
 		struct zone_range r = z->ranges[i];
 
 		if (n > 0 && r.pblk <= z->ranges[n - 1].pblk + z->ranges[n - 1].len)
-			z->ranges[n - 1].len = max_u64(z->ranges[n - 1].len, r.pblk + r.len - z->ranges[n - 1].pblk);
+			z->ranges[n - 1].len = max_u64(
+				z->ranges[n - 1].len, r.pblk + r.len - z->ranges[n - 1].pblk);
 		else
 			z->ranges[n++] = r;
 	}
@@ -113,7 +113,8 @@ static void add(struct zone *z, pblk_t pblk, uint64_t len)
  */
 static struct zone *zone_build(struct volume *vol, group_t flex)
 {
-	uint64_t table = ((uint64_t)vol->inodes_per_group * vol->inode_size + vol->block_size - 1) >> vol->block_bits;
+	uint64_t table = ((uint64_t)vol->inodes_per_group * vol->inode_size + vol->block_size - 1) >>
+			 vol->block_bits;
 	group_t first = flex * vol->flex_groups;
 	group_t end = (group_t)min_u64((uint64_t)first + vol->flex_groups, vol->groups_count);
 	uint32_t capacity = 4 * (end - first);
@@ -156,8 +157,7 @@ static const struct zone_range *zone_hit(const struct zone *z, pblk_t pblk, uint
 
 static struct zone *zone_find(struct zone_cache *zc, group_t flex) E4_REQUIRES(zc->lock)
 {
-	list_for(it, &zc->buckets[flex % ZONE_BUCKETS])
-	{
+	list_for (it, &zc->buckets[flex % ZONE_BUCKETS]) {
 		struct zone *z = container_of(it, struct zone, link);
 
 		if (z->flex == flex)
@@ -167,7 +167,8 @@ static struct zone *zone_find(struct zone_cache *zc, group_t flex) E4_REQUIRES(z
 }
 
 /* Puts z in, unless another thread was faster. */
-static struct zone *zone_insert(struct env *env, struct zone_cache *zc, struct zone *z) E4_REQUIRES(zc->lock)
+static struct zone *zone_insert(struct env *env, struct zone_cache *zc, struct zone *z)
+	E4_REQUIRES(zc->lock)
 {
 	struct zone *there = zone_find(zc, z->flex);
 
@@ -221,13 +222,16 @@ static bool hits_journal(const struct volume *vol, pblk_t pblk, uint64_t len)
 
 int volume_check_mapping(struct volume *vol, inum_t ino, pblk_t pblk, uint64_t len)
 {
-	if (pblk <= volume_super_block(vol) || pblk >= vol->blocks_count || len > vol->blocks_count - pblk)
-		return fail(vol->env, E4_WHY_MAPPING_OUTSIDE, .ino = ino, .block = pblk, .found = len, .expected = vol->blocks_count);
+	if (pblk <= volume_super_block(vol) || pblk >= vol->blocks_count ||
+		len > vol->blocks_count - pblk)
+		return fail(vol->env, E4_WHY_MAPPING_OUTSIDE, .ino = ino, .block = pblk,
+			.found = len, .expected = vol->blocks_count);
 	/* The resize inode maps reserved descriptor blocks by design, the bad-blocks inode whatever is bad. */
 	if (ino == INODE_RESIZE || ino == 1)
 		return 0;
 	if (ino != INODE_JOURNAL && hits_journal(vol, pblk, len))
-		return fail(vol->env, E4_WHY_MAPPING_JOURNAL, .ino = ino, .block = pblk, .found = len);
+		return fail(
+			vol->env, E4_WHY_MAPPING_JOURNAL, .ino = ino, .block = pblk, .found = len);
 	group_t first = volume_group_of_block(vol, pblk) / vol->flex_groups;
 	group_t last = volume_group_of_block(vol, pblk + len - 1) / vol->flex_groups;
 	for (group_t flex = first; flex <= last; flex++) {
@@ -236,7 +240,8 @@ int volume_check_mapping(struct volume *vol, inum_t ino, pblk_t pblk, uint64_t l
 		if (r < 0)
 			return r;
 		if (r > 0)
-			return fail(vol->env, E4_WHY_MAPPING_METADATA, .ino = ino, .block = pblk, .found = len);
+			return fail(vol->env, E4_WHY_MAPPING_METADATA, .ino = ino, .block = pblk,
+				.found = len);
 	}
 	return 0;
 }

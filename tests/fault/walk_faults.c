@@ -3,13 +3,13 @@
  * allocation failing, until a walk meets no failure. Each time every object is either what it is on a sound device, or an errno: never
  * zeros, never somebody else's bytes, never missing without an error above it.
  */
+#include "digest.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "digest.h"
 
 enum fault { FAULT_READ, FAULT_ALLOC };
 
@@ -25,7 +25,8 @@ static void *failing_alloc(void *ctx, size_t size, size_t align)
 		alloc_failed = true;
 		return NULL;
 	}
-	return posix_memalign(&p, align < sizeof(void *) ? sizeof(void *) : align, size) == 0 ? p : NULL;
+	return posix_memalign(&p, align < sizeof(void *) ? sizeof(void *) : align, size) == 0 ? p
+											      : NULL;
 }
 
 static void plain_free(void *ctx, void *ptr, size_t size)
@@ -38,7 +39,12 @@ static void plain_free(void *ctx, void *ptr, size_t size)
 /* A walk with the nth read or allocation failing (0 = none). True when the failure happened; *ret empty when the volume did not even mount. */
 static bool walk(const char *image, enum fault fault, uint64_t nth, struct digest *ret)
 {
-	struct e4_fault_plan plan = {.struct_size = sizeof(plan), .kinds = E4_FAULT_READ, .nth = nth, .count = 1, .err = -EIO, .flip_bit = -1};
+	struct e4_fault_plan plan = {.struct_size = sizeof(plan),
+		.kinds = E4_FAULT_READ,
+		.nth = nth,
+		.count = 1,
+		.err = -EIO,
+		.flip_bit = -1};
 	struct e4_blockdev_options bo;
 	struct e4_mount_options opts;
 	struct e4_blockdev *lower;
@@ -58,7 +64,8 @@ static bool walk(const char *image, enum fault fault, uint64_t nth, struct diges
 	opts.memory_budget = 8u << 20; /* small: blocks are read more than once */
 	alloc_countdown = 0;
 	alloc_failed = false;
-	if (e4_blockdev_open(image, E4_BLOCKDEV_RDONLY, &bo, &lower) < 0 || e4_blockdev_fault(lower, &dev) < 0)
+	if (e4_blockdev_open(image, E4_BLOCKDEV_RDONLY, &bo, &lower) < 0 ||
+		e4_blockdev_fault(lower, &dev) < 0)
 		abort();
 	if (fault == FAULT_READ && e4_blockdev_fault_set(dev, &plan) < 0)
 		abort();
@@ -71,7 +78,8 @@ static bool walk(const char *image, enum fault fault, uint64_t nth, struct diges
 			abort();
 	}
 	alloc_countdown = 0;
-	met = fault == FAULT_READ ? nth != 0 && e4_blockdev_fault_count(dev, E4_FAULT_READ) >= nth : alloc_failed;
+	met = fault == FAULT_READ ? nth != 0 && e4_blockdev_fault_count(dev, E4_FAULT_READ) >= nth
+				  : alloc_failed;
 	if (!met && r < 0) {
 		printf("%s: does not mount: %s\n", image, e4_errno_name(r));
 		exit(1);
@@ -95,13 +103,16 @@ static int run(const char *image, enum fault fault, uint64_t step)
 			int n = digest_contradictions(&whole, &seen);
 
 			if (n > 0)
-				printf("%s: with %s %llu failing\n", image, fault == FAULT_READ ? "read" : "allocation", (unsigned long long)nth);
+				printf("%s: with %s %llu failing\n", image,
+					fault == FAULT_READ ? "read" : "allocation",
+					(unsigned long long)nth);
 			bad += n;
 		}
 		digest_free(&seen);
 	}
 	printf("# %s: %u objects, %s 1..%llu in steps of %llu failed\n", image, whole.count,
-		fault == FAULT_READ ? "reads" : "allocations", (unsigned long long)nth, (unsigned long long)step);
+		fault == FAULT_READ ? "reads" : "allocations", (unsigned long long)nth,
+		(unsigned long long)step);
 	digest_free(&whole);
 	return bad;
 }
@@ -118,10 +129,13 @@ int main(int argc, char **argv)
 	}
 	printf("1..%d\n", 2 * (argc - 2));
 	for (int i = 2; i < argc; i++) {
-		const char *base = strrchr(argv[i], '/') != NULL ? strrchr(argv[i], '/') + 1 : argv[i];
+		const char *base = strrchr(argv[i], '/') != NULL ? strrchr(argv[i], '/') + 1
+								 : argv[i];
 
-		printf("%sok %d - %s: each failing read\n", run(argv[i], FAULT_READ, step) > 0 ? "not " : "", ++number, base);
-		printf("%sok %d - %s: each failing allocation\n", run(argv[i], FAULT_ALLOC, 3 * step) > 0 ? "not " : "", ++number, base);
+		printf("%sok %d - %s: each failing read\n",
+			run(argv[i], FAULT_READ, step) > 0 ? "not " : "", ++number, base);
+		printf("%sok %d - %s: each failing allocation\n",
+			run(argv[i], FAULT_ALLOC, 3 * step) > 0 ? "not " : "", ++number, base);
 		fflush(stdout);
 	}
 	return 0;

@@ -2,12 +2,12 @@
  * fuzz_htree.c - sixteen directory blocks from the fuzzer: root, nodes and leaves of an index, or plain blocks. Listing ends, seeking to
  * every cookie works, and looking up each name that is listed does not run away.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "explore.h"
 #include "format/features.h"
 #include "tiny.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #define INO    12u
 #define FIRST  32u
@@ -50,7 +50,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (data[0] & 1) {
 		struct disk_super *s = tiny_super(image);
 
-		s->feature_incompat = le32_put(le32_get(s->feature_incompat) | FEATURE_INCOMPAT_LARGEDIR);
+		s->feature_incompat = le32_put(
+			le32_get(s->feature_incompat) | FEATURE_INCOMPAT_LARGEDIR);
 	}
 	uint16_t blocks = (uint16_t)(1 + data[1] % BLOCKS);
 	tiny_map(image, INO, INODE_DIR | 0755, FIRST, blocks, (uint64_t)blocks * TINY_BLOCK);
@@ -58,7 +59,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		tiny_inode(image, INO)->flags = le32_put(INODE_FL_EXTENTS | INODE_FL_INDEX);
 	data += 2;
 	size -= 2;
-	memcpy(image + FIRST * TINY_BLOCK, data, size < BLOCKS * TINY_BLOCK ? size : BLOCKS * TINY_BLOCK);
+	memcpy(image + FIRST * TINY_BLOCK, data,
+		size < BLOCKS * TINY_BLOCK ? size : BLOCKS * TINY_BLOCK);
 	e4_mount_options_init(&opts);
 	opts.flags = E4_MOUNT_RDONLY | E4_MOUNT_IGNORE_CSUM;
 	if (tiny_device(image, sizeof(image), &dev) < 0 || e4_mount(dev, &opts, &fs) < 0)

@@ -2,12 +2,12 @@
  * fuzz_mount.c - superblock and descriptors from the fuzzer, on a volume of 64 MiB whose other bytes are zero: every number in them is
  * hostile. Mounting, probing and the first lookups must answer with an errno or work.
  */
-#include <stdlib.h>
-#include <string.h>
+#include "format/super.h"
 
 #include <ext4core/ext4core.h>
 
-#include "format/super.h"
+#include <stdlib.h>
+#include <string.h>
 
 #define SIZE (64u << 20)
 
@@ -41,7 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (e4_blockdev_open("mem:64M", E4_BLOCKDEV_RDWR, NULL, &dev) < 0)
 		abort();
-	if (e4_blockdev_write(dev, SUPER_OFFSET, data, size < sizeof(zeros) ? size : sizeof(zeros), 0) < 0)
+	if (e4_blockdev_write(
+		    dev, SUPER_OFFSET, data, size < sizeof(zeros) ? size : sizeof(zeros), 0) < 0)
 		abort();
 	(void)e4_probe(dev, NULL, &info);
 	try(dev, 0);

@@ -2,10 +2,10 @@
  * fuzz_walk.c - a whole image from the fuzzer: mounted as it is and again past its checksums, recovered in memory where it is dirty,
  * and looked at from root to leaf. Nothing may crash, hang, leak or read outside.
  */
-#include <stdlib.h>
-
 #include "explore.h"
 #include "tiny.h"
+
+#include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,12 +1,12 @@
 /*
  * fuzz_xattr.c - an inode's own attribute area and its attribute block from the fuzzer: listed and read by every name that is found.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "explore.h"
 #include "format/features.h"
 #include "tiny.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #define INO   12u
 #define BLOCK 40u
@@ -35,7 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	tiny_format(image);
 	struct disk_super *s = tiny_super(image);
-	s->feature_incompat = le32_put(le32_get(s->feature_incompat) | FEATURE_INCOMPAT_EA_INODE | FEATURE_INCOMPAT_INLINE_DATA);
+	s->feature_incompat = le32_put(le32_get(s->feature_incompat) | FEATURE_INCOMPAT_EA_INODE |
+				       FEATURE_INCOMPAT_INLINE_DATA);
 	tiny_map(image, INO, INODE_REG | 0644, TINY_FREE, 1, 100);
 	tiny_map(image, INO + 1, INODE_REG | 0600, TINY_FREE + 1, 1, 100);
 	struct disk_inode *ea = tiny_inode(image, INO + 1);

@@ -8,9 +8,6 @@ tool=$(command -v clang-format-14 || command -v clang-format) || { echo "format:
 
 mapfile -t files < <(git ls-files -co --exclude-standard -- '*.c' '*.h')
 [ ${#files[@]} -gt 0 ] || exit 0
-failed=0
-for file in "${files[@]}"; do
-	"$tool" "$file" | diff -u --label "$file" --label "$file, formatted" "$file" - || failed=$((failed + 1))
-done
-[ $failed -eq 0 ] || { echo "format: $failed of ${#files[@]} files; mend them with: ./run format"; exit 1; }
+printf '%s\0' "${files[@]}" | xargs -0 -n 16 -P "$(nproc)" "$tool" --dry-run -Werror ||
+	{ echo "format: mend it with: ./run format"; exit 1; }
 echo "format: ok"

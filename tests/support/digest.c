@@ -134,7 +134,8 @@ static void work_add(struct work *w, uint32_t ino, uint32_t object)
 	w->list[w->count++] = (struct pending){ino, object};
 }
 
-static void add_entry(struct digest *d, struct work *w, struct e4_inode *dir, uint32_t parent, const struct e4_dirent *de)
+static void add_entry(struct digest *d, struct work *w, struct e4_inode *dir, uint32_t parent,
+	const struct e4_dirent *de)
 {
 	struct digest_object *o = new_object(d, d->objects[parent].path, de->name);
 	uint32_t index = d->count - 1;
@@ -174,7 +175,8 @@ static void list_dir(struct e4_fs *fs, struct digest *d, struct work *w, struct 
 
 static int by_path(const void *a, const void *b)
 {
-	return strcmp(((const struct digest_object *)a)->path, ((const struct digest_object *)b)->path);
+	return strcmp(
+		((const struct digest_object *)a)->path, ((const struct digest_object *)b)->path);
 }
 
 void digest_walk(struct e4_fs *fs, struct digest *ret)
@@ -232,12 +234,14 @@ int digest_contradictions(const struct digest *whole, const struct digest *seen)
 		const struct digest_object *w = find(whole, s->path);
 
 		if (w == NULL || (s->err == 0 && s->crc != w->crc)) {
-			printf("%s: %s\n", s->path, w == NULL ? "was never there" : "differs without an error");
+			printf("%s: %s\n", s->path,
+				w == NULL ? "was never there" : "differs without an error");
 			bad++;
 		}
 	}
 	for (uint32_t i = 0; i < whole->count; i++) {
-		if (find(seen, whole->objects[i].path) == NULL && !excused(seen, whole->objects[i].path)) {
+		if (find(seen, whole->objects[i].path) == NULL &&
+			!excused(seen, whole->objects[i].path)) {
 			printf("%s: is missing without an error\n", whole->objects[i].path);
 			bad++;
 		}

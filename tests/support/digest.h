@@ -2,9 +2,9 @@
 #ifndef TESTS_DIGEST_H
 #define TESTS_DIGEST_H
 
-#include <stdint.h>
-
 #include <ext4core/ext4core.h>
+
+#include <stdint.h>
 
 /* One object: its path, and a checksum over all that was read of it, or the first errno met on the way. */
 struct digest_object {

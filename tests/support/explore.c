@@ -54,7 +54,8 @@ static void explore_map(struct e4_file *file, struct explore_result *ret)
 	count_error(ret, e4_seek_hole(file, 0));
 }
 
-static void explore_content(struct e4_inode *ip, const struct explore_limits *limits, uint64_t size, struct explore_result *ret)
+static void explore_content(struct e4_inode *ip, const struct explore_limits *limits, uint64_t size,
+	struct explore_result *ret)
 {
 	char buf[16384];
 	struct e4_file *file;
@@ -78,7 +79,8 @@ static void explore_content(struct e4_inode *ip, const struct explore_limits *li
 	e4_close(file);
 }
 
-void explore_inode(struct e4_inode *ip, const struct explore_limits *limits, struct explore_result *ret)
+void explore_inode(
+	struct e4_inode *ip, const struct explore_limits *limits, struct explore_result *ret)
 {
 	struct e4_stat st = {.struct_size = sizeof(st)};
 	char buf[4096];
@@ -99,7 +101,8 @@ void explore_inode(struct e4_inode *ip, const struct explore_limits *limits, str
 	}
 }
 
-static void explore_dir(struct e4_inode *ip, const struct explore_limits *limits, struct queue *q, struct explore_result *ret)
+static void explore_dir(struct e4_inode *ip, const struct explore_limits *limits, struct queue *q,
+	struct explore_result *ret)
 {
 	struct e4_dirent de;
 	struct e4_inode *child;

@@ -17,6 +17,7 @@ struct explore_result {
 /* Walks from the root; errors are counted, not fatal. */
 void explore(struct e4_fs *fs, const struct explore_limits *limits, struct explore_result *ret);
 /* One inode: stat, attributes, map, content or target. */
-void explore_inode(struct e4_inode *ip, const struct explore_limits *limits, struct explore_result *ret);
+void explore_inode(
+	struct e4_inode *ip, const struct explore_limits *limits, struct explore_result *ret);
 
 #endif

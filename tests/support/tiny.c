@@ -1,14 +1,14 @@
 /* tiny.c - see tiny.h. */
 #include "tiny.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "format/dirent.h"
 #include "format/extent.h"
 #include "format/features.h"
 #include "format/group_desc.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define INODE_TABLE 5u
 #define INODE_SIZE  256u
@@ -20,7 +20,8 @@ struct disk_super *tiny_super(uint8_t *bytes)
 
 struct disk_inode *tiny_inode(uint8_t *bytes, uint32_t ino)
 {
-	return (struct disk_inode *)(void *)(bytes + INODE_TABLE * TINY_BLOCK + (ino - 1) * INODE_SIZE);
+	return (struct disk_inode *)(void *)(bytes + INODE_TABLE * TINY_BLOCK +
+					     (ino - 1) * INODE_SIZE);
 }
 
 static void format_super(uint8_t *bytes)
@@ -56,7 +57,8 @@ static void format_group(uint8_t *bytes)
 	memset(bytes + 4 * TINY_BLOCK, 0xFF, TINY_BLOCK);
 }
 
-void tiny_map(uint8_t *bytes, uint32_t ino, uint16_t mode, uint32_t first, uint16_t blocks, uint64_t size)
+void tiny_map(
+	uint8_t *bytes, uint32_t ino, uint16_t mode, uint32_t first, uint16_t blocks, uint64_t size)
 {
 	struct disk_inode *di = tiny_inode(bytes, ino);
 	struct disk_extent_header *h = (void *)di->block;
@@ -123,8 +125,13 @@ static int bytes_geometry(void *ctx, struct e4_geometry *ret)
 {
 	struct bytes_device *d = ctx;
 
-	*ret = (struct e4_geometry){.struct_size = sizeof(*ret), .logical_block = 1, .physical_block = 1, .dma_align = 1,
-		.size = d->size, .queue_depth = 1, .read_only = 1};
+	*ret = (struct e4_geometry){.struct_size = sizeof(*ret),
+		.logical_block = 1,
+		.physical_block = 1,
+		.dma_align = 1,
+		.size = d->size,
+		.queue_depth = 1,
+		.read_only = 1};
 	return 0;
 }
 
@@ -141,7 +148,8 @@ static int bytes_read(void *ctx, uint64_t offset, const struct e4_iovec *iov, ui
 	return 0;
 }
 
-static int bytes_write(void *ctx, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint32_t flags)
+static int bytes_write(
+	void *ctx, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_count, uint32_t flags)
 {
 	(void)ctx;
 	(void)offset;

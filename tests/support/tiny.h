@@ -7,10 +7,10 @@
 #ifndef TESTS_TINY_H
 #define TESTS_TINY_H
 
-#include <ext4core/blockdev.h>
-
 #include "format/inode.h"
 #include "format/super.h"
+
+#include <ext4core/blockdev.h>
 
 #define TINY_BLOCK  1024u
 #define TINY_BLOCKS 256u
@@ -24,7 +24,8 @@ void tiny_format(uint8_t *bytes);
 struct disk_super *tiny_super(uint8_t *bytes);
 struct disk_inode *tiny_inode(uint8_t *bytes, uint32_t ino);
 /* Makes ino a file or directory (mode with type) of `blocks` blocks from `first`, one extent. */
-void tiny_map(uint8_t *bytes, uint32_t ino, uint16_t mode, uint32_t first, uint16_t blocks, uint64_t size);
+void tiny_map(uint8_t *bytes, uint32_t ino, uint16_t mode, uint32_t first, uint16_t blocks,
+	uint64_t size);
 /* Adds an entry to the root's block (there is room for a few). */
 void tiny_link(uint8_t *bytes, uint32_t ino, uint8_t type, const char *name);
 /* A read-only device over bytes, which must outlive it. */

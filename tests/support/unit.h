@@ -7,7 +7,7 @@
 #undef fail
 #include "base/error.h"
 #ifndef fail
-#define fail(env, why, ...) \
+#define fail(env, why, ...)                                                                        \
 	fail_negative(fail_at((env), (why), &(struct fail_info){__VA_ARGS__}, __FILE__, __LINE__))
 #endif
 

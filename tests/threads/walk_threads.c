@@ -2,13 +2,13 @@
  * walk_threads.c IMAGE...: eight threads walk and read one mount at the same time, in a memory budget that keeps pushing things out; each
  * must see what one thread sees.
  */
+#include "digest.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "digest.h"
 
 #define THREADS 8
 
@@ -46,7 +46,8 @@ static int run(const char *image)
 	e4_mount_options_init(&opts);
 	opts.flags = E4_MOUNT_RDONLY;
 	opts.memory_budget = 8u << 20;
-	if (e4_blockdev_open(image, E4_BLOCKDEV_RDONLY, NULL, &dev) < 0 || e4_mount(dev, &opts, &fs) < 0)
+	if (e4_blockdev_open(image, E4_BLOCKDEV_RDONLY, NULL, &dev) < 0 ||
+		e4_mount(dev, &opts, &fs) < 0)
 		return 1;
 	for (unsigned i = 0; i <= THREADS; i++)
 		w[i].fs = fs;
@@ -56,7 +57,8 @@ static int run(const char *image)
 		pthread_join(t[i], NULL);
 	walk(&w[THREADS]);
 	for (unsigned i = 0; i <= THREADS; i++)
-		bad += errors_in(&w[i].digest) + digest_contradictions(&w[THREADS].digest, &w[i].digest);
+		bad += errors_in(&w[i].digest) +
+		       digest_contradictions(&w[THREADS].digest, &w[i].digest);
 	printf("# %s: %u objects from each of %d threads\n", image, w[THREADS].digest.count, THREADS);
 	for (unsigned i = 0; i <= THREADS; i++)
 		digest_free(&w[i].digest);
@@ -69,9 +71,11 @@ int main(int argc, char **argv)
 {
 	printf("1..%d\n", argc - 1);
 	for (int i = 1; i < argc; i++) {
-		const char *base = strrchr(argv[i], '/') != NULL ? strrchr(argv[i], '/') + 1 : argv[i];
+		const char *base = strrchr(argv[i], '/') != NULL ? strrchr(argv[i], '/') + 1
+								 : argv[i];
 
-		printf("%sok %d - %s: eight threads see what one sees\n", run(argv[i]) > 0 ? "not " : "", i, base);
+		printf("%sok %d - %s: eight threads see what one sees\n",
+			run(argv[i]) > 0 ? "not " : "", i, base);
 		fflush(stdout);
 	}
 	return 0;

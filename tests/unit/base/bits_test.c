@@ -1,12 +1,11 @@
 /* bits_test.c - runs in bitmaps, against one bit at a time. */
 #include "base/bits.h"
+#include "base/math.h"
+#include "unit.h"
 
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/math.h"
-#include "unit.h"
 
 #define BITS 200
 

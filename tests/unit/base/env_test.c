@@ -1,14 +1,13 @@
 /* env_test.c - hooks, budget, failures, contexts, epochs: what every volume stands on. */
+#include "base/atomic.h"
 #include "base/env.h"
+#include "unit.h"
 
 #include <check.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/atomic.h"
-#include "unit.h"
 
 #define THREADS 8
 
@@ -117,7 +116,9 @@ START_TEST(fail__returns_the_rows_errno_and_is_remembered)
 
 	ck_assert(!error_last(env, &e));
 	ck_assert_int_eq(e.err, 0);
-	ck_assert_int_eq(fail(env, E4_WHY_SUPER_MAGIC, .found = 7, .expected = 0xEF53, .block = 3, .ino = 12), -EINVAL);
+	ck_assert_int_eq(
+		fail(env, E4_WHY_SUPER_MAGIC, .found = 7, .expected = 0xEF53, .block = 3, .ino = 12),
+		-EINVAL);
 	ck_assert(error_last(env, &e));
 	ck_assert_int_eq(e.err, -EINVAL);
 	ck_assert_str_eq(e.why, "SUPER_MAGIC");

@@ -1,13 +1,12 @@
 /* buf_test.c - the metadata block cache: each block once, verified as what it is asked for, bounded, honest about errors. */
 #include "buf/buf.h"
+#include "unit.h"
 
 #include <check.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
-
-#include "unit.h"
 
 #define BLOCK   4096u
 #define BLOCKS  512u
@@ -31,8 +30,12 @@ static void setup_with(uint64_t limit)
 		ck_assert_int_eq(blockdev_write(mem, (uint64_t)n * BLOCK, block, BLOCK, 0), 0);
 	}
 	ck_assert_int_eq(e4_blockdev_fault(mem, &dev), 0);
-	ck_assert_int_eq(buf_cache_new(&(struct buf_cache_config){.env = env, .dev = dev, .block_size = BLOCK, .csum = true,
-						 .blocks_count = BLOCKS, .limit_bytes = limit},
+	ck_assert_int_eq(buf_cache_new(&(struct buf_cache_config){.env = env,
+					       .dev = dev,
+					       .block_size = BLOCK,
+					       .csum = true,
+					       .blocks_count = BLOCKS,
+					       .limit_bytes = limit},
 				 &cache),
 		0);
 }
@@ -130,7 +133,12 @@ END_TEST
 
 START_TEST(buf_get__device_error__passes_on_and_is_not_kept)
 {
-	struct e4_fault_plan plan = {.struct_size = sizeof(plan), .kinds = E4_FAULT_READ, .nth = 1, .count = 1, .err = -ENODATA, .flip_bit = -1};
+	struct e4_fault_plan plan = {.struct_size = sizeof(plan),
+		.kinds = E4_FAULT_READ,
+		.nth = 1,
+		.count = 1,
+		.err = -ENODATA,
+		.flip_bit = -1};
 	struct buf *b;
 
 	ck_assert_int_eq(e4_blockdev_fault_set(dev, &plan), 0);
@@ -143,7 +151,12 @@ END_TEST
 
 START_TEST(buf_read_ahead__one_request__and_an_error_condemns_nobody)
 {
-	struct e4_fault_plan plan = {.struct_size = sizeof(plan), .kinds = E4_FAULT_READ, .nth = 1, .count = 1, .err = -EIO, .flip_bit = -1};
+	struct e4_fault_plan plan = {.struct_size = sizeof(plan),
+		.kinds = E4_FAULT_READ,
+		.nth = 1,
+		.count = 1,
+		.err = -EIO,
+		.flip_bit = -1};
 	struct buf *b;
 
 	ck_assert_int_eq(e4_blockdev_fault_set(dev, &plan), 0);
@@ -153,7 +166,8 @@ START_TEST(buf_read_ahead__one_request__and_an_error_condemns_nobody)
 	plan.nth = 0;
 	ck_assert_int_eq(e4_blockdev_fault_set(dev, &plan), 0);
 	buf_read_ahead(cache, 20, 8);
-	ck_assert_uint_eq(e4_blockdev_fault_count(dev, E4_FAULT_READ), 2); /* 20, then 22..27: 21 is there */
+	ck_assert_uint_eq(
+		e4_blockdev_fault_count(dev, E4_FAULT_READ), 2); /* 20, then 22..27: 21 is there */
 	for (uint32_t n = 20; n < 28; n++) {
 		ck_assert_int_eq(buf_get(cache, n, &buf_kind_plain, 0, 0, &b), 0);
 		ck_assert_uint_eq(b->data[5], n);

@@ -1,4 +1,9 @@
 /* fs_test.c - mounting, paths, life of a mount, on a volume laid out by hand. */
+#include "format/dirent.h"
+#include "format/features.h"
+#include "tiny.h"
+#include "unit.h"
+
 #include <ext4core/ext4core.h>
 
 #include <check.h>
@@ -8,11 +13,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "format/dirent.h"
-#include "format/features.h"
-#include "tiny.h"
-#include "unit.h"
 
 static uint8_t image[TINY_BYTES];
 static struct e4_blockdev *dev;
@@ -83,12 +83,37 @@ START_TEST(path__each_form__resolves_as_the_kernel_does)
 		int err;
 		uint32_t ino;
 	} cases[] = {
-		{"/", 0, 0, 2}, {"//", 0, 0, 2}, {".", 0, 0, 2}, {"..", 0, 0, 2}, {"/../../..", 0, 0, 2}, {"", 0, -ENOENT, 0},
-		{"/file", 0, 0, 12}, {"file", 0, 0, 12}, {"//file", 0, 0, 12}, {"/./file", 0, 0, 12}, {"/file/", 0, -ENOTDIR, 0},
-		{"/file/x", 0, -ENOTDIR, 0}, {"/file/.", 0, -ENOTDIR, 0}, {"/dir", 0, 0, 13}, {"/dir/", 0, 0, 13}, {"/dir/.", 0, 0, 13},
-		{"/dir/..", 0, 0, 2}, {"/dir/../file", 0, 0, 12}, {"/dir/nothing", 0, -ENOENT, 0}, {"/abs", 0, 0, 12}, {"/abs", 1, 0, 14},
-		{"/up", 0, 0, 12}, {"/loop", 0, -ELOOP, 0}, {"/loop", 1, 0, 16}, {"/loop/x", 1, -ELOOP, 0}, {"/dirlink", 0, 0, 13},
-		{"/dirlink", 1, 0, 17}, {"/dirlink/", 1, 0, 13}, {"/dirlink/..", 1, 0, 2}, {"/none", 0, -ENOENT, 0}, {"/none", 1, 0, 18},
+		{"/", 0, 0, 2},
+		{"//", 0, 0, 2},
+		{".", 0, 0, 2},
+		{"..", 0, 0, 2},
+		{"/../../..", 0, 0, 2},
+		{"", 0, -ENOENT, 0},
+		{"/file", 0, 0, 12},
+		{"file", 0, 0, 12},
+		{"//file", 0, 0, 12},
+		{"/./file", 0, 0, 12},
+		{"/file/", 0, -ENOTDIR, 0},
+		{"/file/x", 0, -ENOTDIR, 0},
+		{"/file/.", 0, -ENOTDIR, 0},
+		{"/dir", 0, 0, 13},
+		{"/dir/", 0, 0, 13},
+		{"/dir/.", 0, 0, 13},
+		{"/dir/..", 0, 0, 2},
+		{"/dir/../file", 0, 0, 12},
+		{"/dir/nothing", 0, -ENOENT, 0},
+		{"/abs", 0, 0, 12},
+		{"/abs", 1, 0, 14},
+		{"/up", 0, 0, 12},
+		{"/loop", 0, -ELOOP, 0},
+		{"/loop", 1, 0, 16},
+		{"/loop/x", 1, -ELOOP, 0},
+		{"/dirlink", 0, 0, 13},
+		{"/dirlink", 1, 0, 17},
+		{"/dirlink/", 1, 0, 13},
+		{"/dirlink/..", 1, 0, 2},
+		{"/none", 0, -ENOENT, 0},
+		{"/none", 1, 0, 18},
 		{"/free", 0, -EUCLEAN, 0},
 	};
 	struct e4_stat st;
@@ -211,7 +236,8 @@ START_TEST(mount__every_allocation_failing_once__errors_and_leaks_nothing)
 	opts.flags = E4_MOUNT_RDONLY;
 	for (opts.memory_budget = 1; r != 0; opts.memory_budget += 256) {
 		r = e4_mount(dev, &opts, &fs);
-		ck_assert_msg(r == 0 || r == -ENOMEM, "budget %llu: %d", (unsigned long long)opts.memory_budget, r);
+		ck_assert_msg(r == 0 || r == -ENOMEM, "budget %llu: %d",
+			(unsigned long long)opts.memory_budget, r);
 		ck_assert_uint_lt(opts.memory_budget, 4u << 20);
 	}
 }
@@ -248,9 +274,10 @@ START_TEST(fork__in_the_child__every_handle_is_dead_and_the_parents_live_on)
 	ck_assert_int_eq(e4_open(fs, "/file", 0, 0, &f), 0);
 	pid_t child = fork();
 	if (child == 0) {
-		bool dead = e4_pread(f, buf, 4, 0) == -ESHUTDOWN && stat_of("/file", 0, &st) == -ESHUTDOWN &&
-			e4_close(f) == -ESHUTDOWN && e4_unmount(fs, E4_UNMOUNT_FORCE) == -ESHUTDOWN &&
-			e4_blockdev_close(dev) == -ESHUTDOWN;
+		bool dead = e4_pread(f, buf, 4, 0) == -ESHUTDOWN &&
+			    stat_of("/file", 0, &st) == -ESHUTDOWN && e4_close(f) == -ESHUTDOWN &&
+			    e4_unmount(fs, E4_UNMOUNT_FORCE) == -ESHUTDOWN &&
+			    e4_blockdev_close(dev) == -ESHUTDOWN;
 
 		_exit(dead ? 0 : 1);
 	}
@@ -294,7 +321,8 @@ int main(void)
 	tcase_add_test(tc, path__each_form__resolves_as_the_kernel_does);
 	tcase_add_test(tc, path__too_long__is_ENAMETOOLONG);
 	tcase_add_test(tc, open__each_kind__answers_as_open_2);
-	tcase_add_test(tc, unmount__with_open_objects__is_EBUSY_and_forced_leaves_them_answering_ESHUTDOWN);
+	tcase_add_test(tc,
+		unmount__with_open_objects__is_EBUSY_and_forced_leaves_them_answering_ESHUTDOWN);
 	tcase_add_test(tc, mount__twice_on_one_device__is_EBUSY);
 	tcase_add_test(tc, mount__for_writing_on_a_read_only_device__is_EROFS_with_a_reason);
 	tcase_add_test(tc, mount__root_is_no_directory__is_EUCLEAN);

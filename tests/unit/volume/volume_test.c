@@ -2,15 +2,14 @@
  * volume_test.c - the superblock's validation, descriptors, bitmaps and zones, on a volume laid out by hand in memory: 1 KiB blocks,
  * two groups of 8,192 blocks, 128 inodes each, no features but what a case switches on.
  */
+#include "base/bits.h"
+#include "format/csum.h"
+#include "unit.h"
 #include "volume/volume.h"
 
 #include <check.h>
 #include <errno.h>
 #include <string.h>
-
-#include "base/bits.h"
-#include "format/csum.h"
-#include "unit.h"
 
 #define BLOCK  1024u
 #define BLOCKS 16384u
@@ -110,33 +109,117 @@ struct breakage {
 	int err;
 };
 
-static void break_magic(void) { super.magic = le16_put(0); }
-static void break_block_size(void) { super.log_block_size = le32_put(7); }
-static void break_block_size_huge(void) { super.log_block_size = le32_put(UINT32_MAX); }
-static void break_cluster(void) { super.log_cluster_size = le32_put(3); }
-static void break_inode_size(void) { super.inode_size = le16_put(0); }
-static void break_inode_size_odd(void) { super.inode_size = le16_put(192); }
-static void break_inode_size_big(void) { super.inode_size = le16_put(2048); }
-static void break_first_ino(void) { super.first_ino = le32_put(3); }
-static void break_ipg(void) { super.inodes_per_group = le32_put(0); }
-static void break_ipg_odd(void) { super.inodes_per_group = le32_put(IPG + 1); }
-static void break_bpg(void) { super.blocks_per_group = le32_put(0); }
-static void break_bpg_big(void) { super.blocks_per_group = le32_put(8 * BLOCK + 8); }
-static void break_first_block(void) { super.first_data_block = le32_put(0); }
-static void break_first_block_big(void) { super.first_data_block = le32_put(UINT32_MAX); }
-static void break_blocks(void) { super.blocks_count_lo = le32_put(BLOCKS + 1); }
-static void break_inodes(void) { super.inodes_count = le32_put(2 * IPG + 8); }
-static void break_gdt(void) { super.reserved_gdt_blocks = le16_put(BLOCK); }
-static void break_hash(void) { super.def_hash_version = 6; }
-static void break_csum(void) { super.feature_ro_compat = le32_put(FEATURE_RO_COMPAT_METADATA_CSUM); super.checksum_type = 1; }
-static void break_csum_type(void) { super.feature_ro_compat = le32_put(FEATURE_RO_COMPAT_METADATA_CSUM); }
-static void break_desc(void) { super.feature_incompat = le32_put(FEATURE_INCOMPAT_64BIT); }
-static void break_meta_bg(void) { super.feature_incompat = le32_put(FEATURE_INCOMPAT_META_BG); super.first_meta_bg = le32_put(9); }
-static void break_encoding(void) { super.feature_incompat = le32_put(FEATURE_INCOMPAT_CASEFOLD); super.encoding = le16_put(9); }
-static void break_compression(void) { super.feature_incompat = le32_put(FEATURE_INCOMPAT_COMPRESSION); }
-static void break_dirdata(void) { super.feature_incompat = le32_put(FEATURE_INCOMPAT_DIRDATA); }
-static void break_unknown(void) { super.feature_incompat = le32_put(0x80000000u); }
-static void break_journal_dev(void) { super.feature_incompat = le32_put(FEATURE_INCOMPAT_JOURNAL_DEV); }
+static void break_magic(void)
+{
+	super.magic = le16_put(0);
+}
+static void break_block_size(void)
+{
+	super.log_block_size = le32_put(7);
+}
+static void break_block_size_huge(void)
+{
+	super.log_block_size = le32_put(UINT32_MAX);
+}
+static void break_cluster(void)
+{
+	super.log_cluster_size = le32_put(3);
+}
+static void break_inode_size(void)
+{
+	super.inode_size = le16_put(0);
+}
+static void break_inode_size_odd(void)
+{
+	super.inode_size = le16_put(192);
+}
+static void break_inode_size_big(void)
+{
+	super.inode_size = le16_put(2048);
+}
+static void break_first_ino(void)
+{
+	super.first_ino = le32_put(3);
+}
+static void break_ipg(void)
+{
+	super.inodes_per_group = le32_put(0);
+}
+static void break_ipg_odd(void)
+{
+	super.inodes_per_group = le32_put(IPG + 1);
+}
+static void break_bpg(void)
+{
+	super.blocks_per_group = le32_put(0);
+}
+static void break_bpg_big(void)
+{
+	super.blocks_per_group = le32_put(8 * BLOCK + 8);
+}
+static void break_first_block(void)
+{
+	super.first_data_block = le32_put(0);
+}
+static void break_first_block_big(void)
+{
+	super.first_data_block = le32_put(UINT32_MAX);
+}
+static void break_blocks(void)
+{
+	super.blocks_count_lo = le32_put(BLOCKS + 1);
+}
+static void break_inodes(void)
+{
+	super.inodes_count = le32_put(2 * IPG + 8);
+}
+static void break_gdt(void)
+{
+	super.reserved_gdt_blocks = le16_put(BLOCK);
+}
+static void break_hash(void)
+{
+	super.def_hash_version = 6;
+}
+static void break_csum(void)
+{
+	super.feature_ro_compat = le32_put(FEATURE_RO_COMPAT_METADATA_CSUM);
+	super.checksum_type = 1;
+}
+static void break_csum_type(void)
+{
+	super.feature_ro_compat = le32_put(FEATURE_RO_COMPAT_METADATA_CSUM);
+}
+static void break_desc(void)
+{
+	super.feature_incompat = le32_put(FEATURE_INCOMPAT_64BIT);
+}
+static void break_meta_bg(void)
+{
+	super.feature_incompat = le32_put(FEATURE_INCOMPAT_META_BG);
+	super.first_meta_bg = le32_put(9);
+}
+static void break_encoding(void)
+{
+	super.feature_incompat = le32_put(FEATURE_INCOMPAT_CASEFOLD);
+	super.encoding = le16_put(9);
+}
+static void break_compression(void)
+{
+	super.feature_incompat = le32_put(FEATURE_INCOMPAT_COMPRESSION);
+}
+static void break_dirdata(void)
+{
+	super.feature_incompat = le32_put(FEATURE_INCOMPAT_DIRDATA);
+}
+static void break_unknown(void)
+{
+	super.feature_incompat = le32_put(0x80000000u);
+}
+static void break_journal_dev(void)
+{
+	super.feature_incompat = le32_put(FEATURE_INCOMPAT_JOURNAL_DEV);
+}
 
 static const struct breakage breakages[] = {
 	{"magic", break_magic, -EINVAL},
@@ -258,14 +341,31 @@ START_TEST(volume_check_mapping__metadata_and_outside__are_refused)
 		uint64_t len;
 		int err;
 	} cases[] = {
-		{0, 1, -EUCLEAN}, {1, 1, -EUCLEAN}, {2, 1, -EUCLEAN}, {3, 1, -EUCLEAN}, {5, 1, -EUCLEAN}, {20, 1, -EUCLEAN},
-		{21, 1, 0}, {21, 8172, 0}, {21, 8173, -EUCLEAN}, {8193, 1, -EUCLEAN}, {8192, 1, 0}, {8212, 1, -EUCLEAN}, {8213, 1, 0},
-		{BLOCKS - 1, 1, 0}, {BLOCKS - 1, 2, -EUCLEAN}, {BLOCKS, 1, -EUCLEAN}, {UINT64_MAX, 2, -EUCLEAN}, {30, UINT64_MAX, -EUCLEAN},
+		{0, 1, -EUCLEAN},
+		{1, 1, -EUCLEAN},
+		{2, 1, -EUCLEAN},
+		{3, 1, -EUCLEAN},
+		{5, 1, -EUCLEAN},
+		{20, 1, -EUCLEAN},
+		{21, 1, 0},
+		{21, 8172, 0},
+		{21, 8173, -EUCLEAN},
+		{8193, 1, -EUCLEAN},
+		{8192, 1, 0},
+		{8212, 1, -EUCLEAN},
+		{8213, 1, 0},
+		{BLOCKS - 1, 1, 0},
+		{BLOCKS - 1, 2, -EUCLEAN},
+		{BLOCKS, 1, -EUCLEAN},
+		{UINT64_MAX, 2, -EUCLEAN},
+		{30, UINT64_MAX, -EUCLEAN},
 	};
 
 	ck_assert_int_eq(load(), 0);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		ck_assert_msg(volume_check_mapping(vol, 12, cases[i].pblk, cases[i].len) == cases[i].err, "case %zu", i);
+		ck_assert_msg(
+			volume_check_mapping(vol, 12, cases[i].pblk, cases[i].len) == cases[i].err,
+			"case %zu", i);
 }
 END_TEST
 
@@ -299,7 +399,8 @@ START_TEST(volume_group_has_super__by_feature)
 	super.feature_compat = le32_put(FEATURE_COMPAT_SPARSE_SUPER2);
 	super.backup_bgs[1] = le32_put(17);
 	ck_assert_int_eq(load(), 0);
-	ck_assert(volume_group_has_super(vol, 0) && volume_group_has_super(vol, 17) && !volume_group_has_super(vol, 1));
+	ck_assert(volume_group_has_super(vol, 0) && volume_group_has_super(vol, 17) &&
+		  !volume_group_has_super(vol, 1));
 }
 END_TEST
 
@@ -311,10 +412,12 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, volume_load__sound_superblock__gives_the_geometry);
-	tcase_add_loop_test(tc, volume_load__impossible_field__is_refused_by_name, 0, sizeof(breakages) / sizeof(breakages[0]));
+	tcase_add_loop_test(tc, volume_load__impossible_field__is_refused_by_name, 0,
+		sizeof(breakages) / sizeof(breakages[0]));
 	tcase_add_test(tc, volume_load__unknown_ro_compat__reads_and_names_it);
 	tcase_add_test(tc, volume_load__every_bit_of_the_superblock_flipped__loads_or_refuses);
-	tcase_add_test(tc, volume_group__wrong_crc16__is_EBADMSG_for_a_writer_and_reported_to_a_reader);
+	tcase_add_test(
+		tc, volume_group__wrong_crc16__is_EBADMSG_for_a_writer_and_reported_to_a_reader);
 	tcase_add_test(tc, volume_block_bitmap__uninitialised__is_computed);
 	tcase_add_test(tc, volume_check_mapping__metadata_and_outside__are_refused);
 	tcase_add_test(tc, volume_inode_location__number_out_of_range__is_refused);
