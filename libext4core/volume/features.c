@@ -82,8 +82,6 @@ static void find_read_only_reason(struct volume *vol)
 		name_bits(SET_RO_COMPAT, unknown, out, size);
 	} else if (le32_get(vol->super.rev_level) > 1) {
 		snprintf(out, size, "revision level %u", le32_get(vol->super.rev_level));
-	} else if (vol->dev->geo.read_only) {
-		snprintf(out, size, "the device is read-only");
 	} else if (vol->block_size < vol->dev->geo.logical_block) {
 		snprintf(out, size, "blocks of %u bytes are smaller than the device's sectors of %u",
 			vol->block_size, vol->dev->geo.logical_block);

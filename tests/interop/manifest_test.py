@@ -41,6 +41,7 @@ def _reading_commands(e4, volume, work):
     links = [fields for fields in lines if fields[1] == 'l']
     small = max((fields for fields in files if int(fields[6]) < 10000), key=lambda fields: int(fields[6]))
     path, link = unescape(small[0]), unescape(links[0][0])
+    folder = next((unescape(fields[0]) for fields in lines if fields[1] == 'd' and fields[0] != '/'), b'/')
     size = len(e4.run('cat', where, path))
     if size != int(small[6]):
         raise Failure('cat %r: %d bytes, not %s' % (path, size, small[6]))
@@ -50,7 +51,7 @@ def _reading_commands(e4, volume, work):
         raise Failure('readlink %r: %r' % (link, target))
     yield 'readlink'
     for command in (('info', where), ('info', '--json', where), ('ls', '-laR', where, '/'), ('tree', where), ('stat', where, path),
-                    ('map', where, path), ('manifest', where, b'/times'), ('df', where), ('du', where, '/')):
+                    ('map', where, path), ('manifest', where, folder), ('df', where), ('du', where, '/')):
         e4.run(*command)
         yield command[0]
     named = next((fields for fields in files if fields[0].startswith('/xattrs/user.all')), None)
