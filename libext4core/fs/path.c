@@ -17,8 +17,8 @@
 struct walk {
 	struct e4_fs *fs;
 	struct inode *at;
-	char *text; /* WALK_TEXT_SIZE bytes, then FS_PATH_MAX for a link's target; the walk's own */
-	size_t pos; /* of the rest in text */
+	const char *rest; /* in the caller's path, or in own once a link was met */
+	char *own; /* WALK_TEXT_SIZE bytes, then FS_PATH_MAX for a link's target; NULL before the first link */
 	uint32_t links;
 	uint32_t flags;
 };
@@ -45,20 +45,19 @@ int fs_lookup(struct e4_fs *fs, struct inode *dir, const char *name, uint32_t le
 /* The next component of the text: its length, 0 at the end. Skips slashes. */
 static size_t next_component(struct walk *w)
 {
-	while (w->text[w->pos] == '/')
-		w->pos++;
-	return strcspn(w->text + w->pos, "/");
+	w->rest += strspn(w->rest, "/");
+	return strcspn(w->rest, "/");
 }
 
 /* True when something, if only a slash, follows the component: then it must be a directory. */
 static bool more_follows(const struct walk *w, size_t len)
 {
-	return w->text[w->pos + len] == '/';
+	return w->rest[len] == '/';
 }
 
 static bool is_last(const struct walk *w, size_t len)
 {
-	const char *rest = w->text + w->pos + len;
+	const char *rest = w->rest + len;
 
 	return rest[strspn(rest, "/")] == '\0';
 }
@@ -70,15 +69,27 @@ static void walk_to(struct walk *w, struct inode *to)
 	w->at = to;
 }
 
+static int own_text(struct walk *w)
+{
+	if (w->own == NULL)
+		w->own = mem_alloc_aligned(w->fs->env, WALK_TEXT_SIZE + FS_PATH_MAX, sizeof(void *));
+	if (w->own == NULL)
+		return fail(w->fs->env, E4_WHY_PATH_NOMEM, .expected = WALK_TEXT_SIZE + FS_PATH_MAX);
+	return 0;
+}
+
 /* Puts the link's target in front of what follows the component of length len. */
 static int expand_link(struct walk *w, struct inode *link, size_t len)
 {
-	const char *rest = w->text + w->pos + len;
+	const char *rest = w->rest + len;
 	size_t rest_len = strlen(rest);
-	char *target = w->text + WALK_TEXT_SIZE;
+	int r = own_text(w);
 
+	if (r < 0)
+		return r;
 	if (++w->links > FS_SYMLINKS_MAX)
 		return -ELOOP;
+	char *target = w->own + WALK_TEXT_SIZE;
 	int64_t n = file_readlink(link, target, FS_PATH_MAX);
 	if (n < 0)
 		return (int)n;
@@ -88,13 +99,13 @@ static int expand_link(struct walk *w, struct inode *link, size_t len)
 		return -ENAMETOOLONG;
 	if (memchr(target, '\0', (size_t)n) != NULL)
 		n = (int64_t)strlen(target);
-	memmove(w->text + n, rest, rest_len + 1);
-	memcpy(w->text, target, (size_t)n);
-	w->pos = 0;
+	memmove(w->own + n, rest, rest_len + 1);
+	memcpy(w->own, target, (size_t)n);
+	w->rest = w->own;
 	if (target[0] != '/')
 		return 0;
 	struct inode *root;
-	int r = inode_get(w->fs->inodes, INODE_ROOT, 0, &root);
+	r = inode_get(w->fs->inodes, INODE_ROOT, 0, &root);
 	if (r == 0)
 		walk_to(w, root);
 	return r;
@@ -103,7 +114,7 @@ static int expand_link(struct walk *w, struct inode *link, size_t len)
 /* Takes one component of length len. */
 static int step(struct walk *w, size_t len)
 {
-	const char *name = w->text + w->pos;
+	const char *name = w->rest;
 	struct inode *child;
 
 	if (!inode_is(w->at, INODE_DIR))
@@ -111,11 +122,11 @@ static int step(struct walk *w, size_t len)
 	if (len > 255)
 		return -ENAMETOOLONG;
 	if (len == 1 && name[0] == '.') {
-		w->pos += len;
+		w->rest += len;
 		return 0;
 	}
 	if (len == 2 && name[0] == '.' && name[1] == '.' && w->at->ino == INODE_ROOT) {
-		w->pos += len;
+		w->rest += len;
 		return 0;
 	}
 	int r = fs_lookup(w->fs, w->at, name, (uint32_t)len, &child);
@@ -131,7 +142,7 @@ static int step(struct walk *w, size_t len)
 		inode_put(child, 1);
 		return -ENOTDIR;
 	}
-	w->pos += len;
+	w->rest += len;
 	walk_to(w, child);
 	return 0;
 }
@@ -152,28 +163,23 @@ static int walk_all(struct walk *w)
 int fs_path_lookup(
 	struct e4_fs *fs, struct inode *start, const char *path, uint32_t flags, struct inode **ret)
 {
-	struct walk w = {.fs = fs, .flags = flags};
-	size_t len = strlen(path);
-	int r;
+	struct walk w = {.fs = fs, .flags = flags, .rest = path};
+	size_t len = strnlen(path, FS_PATH_MAX);
+	int r = 0;
 
 	if (len == 0)
 		return -ENOENT;
-	if (len >= FS_PATH_MAX)
+	if (len == FS_PATH_MAX)
 		return -ENAMETOOLONG;
-	w.text = mem_zalloc(fs->env, WALK_TEXT_SIZE + FS_PATH_MAX);
-	if (w.text == NULL)
-		return fail(fs->env, E4_WHY_PATH_NOMEM, .expected = WALK_TEXT_SIZE);
-	memcpy(w.text, path, len + 1);
 	if (start != NULL && path[0] != '/') {
 		inode_hold(start);
 		w.at = start;
-		r = 0;
 	} else {
 		r = inode_get(fs->inodes, INODE_ROOT, 0, &w.at);
 	}
 	if (r == 0)
 		r = walk_all(&w);
-	mem_free(fs->env, w.text, WALK_TEXT_SIZE + FS_PATH_MAX);
+	mem_free(fs->env, w.own, WALK_TEXT_SIZE + FS_PATH_MAX);
 	if (r == 0)
 		*ret = w.at;
 	else if (w.at != NULL)

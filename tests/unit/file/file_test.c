@@ -120,6 +120,11 @@ START_TEST(file_read__random_ranges__are_the_files_bytes)
 
 		ck_assert_int_eq(read_in_pieces(buf, len, offset, &seed), (int64_t)want);
 		assert_bytes(buf, offset, want);
+		/* One piece of memory inside one extent goes a shorter way. */
+		memset(buf, 0xA5, len);
+		ck_assert_int_eq(
+			file_read(&ip, &(struct e4_iovec){buf, len}, 1, offset), (int64_t)want);
+		assert_bytes(buf, offset, want);
 	}
 	free(buf);
 }
