@@ -3,8 +3,8 @@
  * default-ignorable code points left out. utf8proc has the tables.
  *
  * The format fixes Unicode 12.1. Folding and decomposition of a code point never change once it is assigned (Unicode's stability
- * policy), so a newer utf8proc gives the same answers for those that 12.1 has; one that 12.1 has not makes the name invalid, as
- * in the kernel: then it is compared and hashed as bytes, or refused where the volume is strict.
+ * policy), so a newer utf8proc gives the same answers for those that 12.1 has. One that 12.1 has not stands for itself and keeps its
+ * place, unless it is of those set aside to be ignored: so Linux 6.12 answers, asked about every code point (README).
  *
  * Owns:    nothing; no memory is taken.
  * Locks:   none.
@@ -42,6 +42,12 @@ static bool is_assigned(uint32_t c)
 	       c >= assigned_ranges[lo][0];
 }
 
+/* Not assigned, and ignored all the same: Unicode's Other_Default_Ignorable_Code_Point. */
+static bool is_ignored_unassigned(uint32_t c)
+{
+	return c == 0x2065 || (c >= 0xFFF0 && c <= 0xFFF8) || (c >= 0xE0000 && c <= 0xE0FFF);
+}
+
 /* The last code point before out[end]; the output is UTF-8 of our own making. */
 static uint32_t start_of_last(const uint8_t *out, uint32_t end)
 {
@@ -53,7 +59,7 @@ static uint32_t start_of_last(const uint8_t *out, uint32_t end)
 
 static int combining_class(int32_t c)
 {
-	return utf8proc_get_property(c)->combining_class;
+	return is_assigned((uint32_t)c) ? utf8proc_get_property(c)->combining_class : 0;
 }
 
 /* Where a code point of this class goes: before those of a higher class at the end, never before a starter. */
@@ -92,6 +98,9 @@ static int append_folded(uint8_t *out, uint32_t size, uint32_t *used, int32_t c)
 	const utf8proc_option_t options = UTF8PROC_DECOMPOSE | UTF8PROC_CASEFOLD | UTF8PROC_IGNORE;
 	utf8proc_int32_t parts[CODE_POINT_PARTS];
 	int boundary = 0;
+
+	if (!is_assigned((uint32_t)c))
+		return is_ignored_unassigned((uint32_t)c) ? 0 : append(out, size, used, c);
 	utf8proc_ssize_t n = utf8proc_decompose_char(c, parts, CODE_POINT_PARTS, options, &boundary);
 
 	if (n < 0 || n > CODE_POINT_PARTS)
@@ -113,7 +122,7 @@ int casefold(const uint8_t *name, uint32_t len, uint8_t *out, uint32_t size)
 		utf8proc_int32_t c;
 		utf8proc_ssize_t n = utf8proc_iterate(name + at, (utf8proc_ssize_t)(len - at), &c);
 
-		if (n <= 0 || !is_assigned((uint32_t)c))
+		if (n <= 0)
 			return -EINVAL;
 		int r = append_folded(out, size, &used, c);
 		if (r < 0)
