@@ -5,12 +5,14 @@ usage: manifest_test.py E4 [--full] [--guest] [NAME...]
 
 Volumes are built first where the cache lacks them; with --guest those that only the guest can fill, too.
 """
+import json
 import os
 import stat
 import sys
 
 import ioctls
 import lab
+import unlike
 import volumes
 from e4tool import E4, device
 from lists import first_difference, unescape
@@ -156,6 +158,20 @@ def same_details(e4, volume):
     return '%d maps, %d stats' % (maps, stats)
 
 
+def same_lookups(e4, volume):
+    """Each look-up in a folding directory ends as the kernel's did that filled the volume."""
+    where, wrong = device(volume.image), []
+    answers = [line.split(b'\t') for line in e4.run('cat', where, b'/' + unlike.ANSWERS).splitlines()]
+    for inode, path in answers:
+        status, output, said = e4.try_('stat', '--json', where, b'/' + path)
+        seen = json.loads(output)['ino'] if status == 0 else 0 if 'ENOENT' in said else said
+        if seen != int(inode):
+            wrong.append('%r: inode %d expected, %s seen' % (path, int(inode), seen))
+    if wrong:
+        raise Failure('\n'.join(wrong))
+    return '%d look-ups, %d of them find something' % (len(answers), sum(inode != b'0' for inode, _ in answers))
+
+
 def main():
     plan = Plan()
     if not lab.is_root():
@@ -178,6 +194,8 @@ def main():
 
         for title, function in (('manifest', same_tree), ('reads only', reads_only), ('map and stat', same_details)):
             plan.test('%s: %s' % (name, title), subject, function)
+        if unlike.folded in BY_NAME[name].extra:
+            plan.test('%s: look-ups' % name, subject, same_lookups)
     plan.finish()
 
 

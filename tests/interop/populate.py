@@ -1,6 +1,6 @@
 """Fills a mounted volume with a tree of everything. Runs on the machine and, with its neighbours, in the guest.
 
-usage: populate.py ROOT [quick|full] [MODULE.FUNCTION...]
+usage: populate.py ROOT [quick|full] [MODULE.FUNCTION...] [-SECTION...]     -SECTION is left out
 """
 import sys
 
@@ -24,8 +24,9 @@ def fill(site, extra=(), without=()):
 
 def main():
     root, mode, *names = sys.argv[1:] + ['quick'] * (len(sys.argv) < 3)
-    extra = [getattr(__import__(module), name) for module, name in (name.split('.') for name in names)]
-    for remark, count in sorted(fill(Site(root, mode == 'quick'), extra).items()):
+    extra = [getattr(__import__(module), name) for module, name in (name.split('.') for name in names if not name.startswith('-'))]
+    without = [name[1:] for name in names if name.startswith('-')]
+    for remark, count in sorted(fill(Site(root, mode == 'quick'), extra, without).items()):
         print('# %s (%d times)' % (remark, count))
 
 

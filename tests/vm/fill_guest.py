@@ -13,9 +13,11 @@ import volumes
 from recipes import BY_NAME, RECIPES
 
 SOURCES = ('ioctls.py', 'ground.py', 'populate.py', 'tree_names.py', 'tree_files.py', 'tree_meta.py', 'unlike.py', 'kmanifest.py')
+LIMIT = 1100                                # seconds, on a machine that has much else to do
 
 FILL = '''
 fill() {{
+	echo "$(cut -d' ' -f1 /proc/uptime) $1"
 	mount -t ext4 $(space $2) /mnt && python3 /populate.py /mnt {mode} $3 >/tmp/$1.remarks && umount /mnt &&
 	mount -t ext4 -o ro $(space $2) /mnt && python3 /kmanifest.py /mnt >/tmp/$1.manifest && umount /mnt
 }}
@@ -32,7 +34,8 @@ def fill(recipes, full):
                  for number, recipe in enumerate(recipes, guest.FIRST_OWN_NAMESPACE)]
         names = ['tmp/%s.%s' % (recipe.name, kind) for recipe in recipes for kind in ('manifest', 'remarks')]
         script = FILL.format(mode='full' if full else 'quick', calls='\n'.join(calls), names=' '.join(names))
-        status, console, archive = guest.boot(script, work, images, [os.path.join(guest.INTEROP, name) for name in SOURCES])
+        status, console, archive = guest.boot(script, work, images, [os.path.join(guest.INTEROP, name) for name in SOURCES],
+                                              limit=LIMIT)
         if status:
             raise lab.Failed('the guest ended with %d:\n%s' % (status, console[-4000:]))
         left, seconds = guest.archived(archive), time.monotonic() - start
