@@ -59,7 +59,7 @@ int fs_report(struct env *env, const struct e4_mount_options *opts, int r)
 /* The runs of the log, collected. */
 struct run_list {
 	struct volume *vol;
-	struct journal_run *runs;
+	struct volume_range *runs;
 	uint32_t count, capacity;
 };
 
@@ -72,7 +72,7 @@ static int run_list_add(void *arg, lblk_t lblk, uint32_t len, pblk_t pblk, bool 
 	(void)unwritten;
 	if (l->count == l->capacity) {
 		uint32_t capacity = l->capacity == 0 ? 16 : l->capacity * 2;
-		struct journal_run *more = mem_zalloc_array(env, capacity, sizeof(*more));
+		struct volume_range *more = mem_zalloc_array(env, capacity, sizeof(*more));
 
 		if (more == NULL)
 			return fail(env, E4_WHY_JOURNAL_RUNS_NOMEM, .ino = INODE_JOURNAL);
@@ -82,7 +82,7 @@ static int run_list_add(void *arg, lblk_t lblk, uint32_t len, pblk_t pblk, bool 
 		l->runs = more;
 		l->capacity = capacity;
 	}
-	l->runs[l->count++] = (struct journal_run){.pblk = pblk, .len = len};
+	l->runs[l->count++] = (struct volume_range){.pblk = pblk, .len = len};
 	return 0;
 }
 
@@ -93,8 +93,8 @@ static int run_list_add_meta(void *arg, pblk_t pblk)
 
 static int by_pblk(const void *a, const void *b)
 {
-	const struct journal_run *x = a;
-	const struct journal_run *y = b;
+	const struct volume_range *x = a;
+	const struct volume_range *y = b;
 
 	return x->pblk < y->pblk ? -1 : x->pblk > y->pblk;
 }

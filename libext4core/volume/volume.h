@@ -30,6 +30,12 @@ struct volume_options {
 	uint64_t cache_limit_bytes; /* of the buf cache */
 };
 
+/* Blocks that lie together. */
+struct volume_range {
+	pblk_t pblk;
+	uint64_t len;
+};
+
 struct volume {
 	struct env *env;            /* [const] */
 	struct e4_blockdev *dev;    /* [const] what is read: the device, or recovery's overlay */
@@ -58,10 +64,7 @@ struct volume {
 	char read_only_reason[128]; /* why a writable mount is refused; "" when it is not */
 
 	struct zone_cache *zones; /* [atomic inside] metadata ranges by flex group, made on demand */
-	struct journal_run {
-		pblk_t pblk;
-		uint32_t len;
-	} * journal_runs; /* sorted by pblk; NULL = none */
+	struct volume_range *journal_runs; /* sorted by pblk; NULL = none */
 	uint32_t journal_run_count, journal_run_capacity;
 	_Atomic uint64_t bad_desc_reported; /* [atomic] 1 + the group whose bad checksum was reported last */
 	void *owner;                        /* [const] the mount, opaque to the rooms below it */

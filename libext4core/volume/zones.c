@@ -16,17 +16,12 @@
 #define ZONE_BUCKETS   256u
 #define ZONE_COUNT_MAX 8192u
 
-struct zone_range {
-	pblk_t pblk;
-	uint64_t len;
-};
-
 /* One flex group. */
 struct zone {
 	struct list link;
 	group_t flex;
 	uint32_t count, capacity;
-	struct zone_range ranges[];
+	struct volume_range ranges[];
 };
 
 struct zone_cache {
@@ -50,7 +45,7 @@ int zone_cache_new(struct env *env, struct zone_cache **ret)
 
 static size_t zone_size(uint32_t capacity)
 {
-	return sizeof(struct zone) + capacity * sizeof(struct zone_range);
+	return sizeof(struct zone) + capacity * sizeof(struct volume_range);
 }
 
 static void empty(struct env *env, struct zone_cache *zc)
@@ -77,8 +72,8 @@ void zone_cache_free(struct env *env, struct zone_cache *zc)
 
 static int by_pblk(const void *a, const void *b)
 {
-	const struct zone_range *x = a;
-	const struct zone_range *y = b;
+	const struct volume_range *x = a;
+	const struct volume_range *y = b;
 
 	return x->pblk < y->pblk ? -1 : x->pblk > y->pblk;
 }
@@ -90,7 +85,7 @@ static void normalise(struct zone *z)
 
 	qsort(z->ranges, z->count, sizeof(z->ranges[0]), by_pblk);
 	for (uint32_t i = 0; i < z->count; i++) {
-		struct zone_range r = z->ranges[i];
+		struct volume_range r = z->ranges[i];
 
 		if (n > 0 && r.pblk <= z->ranges[n - 1].pblk + z->ranges[n - 1].len)
 			z->ranges[n - 1].len = max_u64(
@@ -104,7 +99,7 @@ static void normalise(struct zone *z)
 static void add(struct zone *z, pblk_t pblk, uint64_t len)
 {
 	if (len > 0)
-		z->ranges[z->count++] = (struct zone_range){pblk, len};
+		z->ranges[z->count++] = (struct volume_range){pblk, len};
 }
 
 /*
@@ -138,21 +133,21 @@ static struct zone *zone_build(struct volume *vol, group_t flex)
 	return z;
 }
 
-/* The range that [pblk, pblk + len) touches, or NULL. */
-static const struct zone_range *zone_hit(const struct zone *z, pblk_t pblk, uint64_t len)
+/* Whether one of the ranges, sorted and apart, is touched by [pblk, pblk + len). */
+static bool touches(const struct volume_range *ranges, uint32_t count, pblk_t pblk, uint64_t len)
 {
 	uint32_t lo = 0;
-	uint32_t hi = z->count;
+	uint32_t hi = count;
 
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
-		if (z->ranges[mid].pblk + z->ranges[mid].len <= pblk)
+		if (ranges[mid].pblk + ranges[mid].len <= pblk)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return lo < z->count && z->ranges[lo].pblk < pblk + len ? &z->ranges[lo] : NULL;
+	return lo < count && ranges[lo].pblk < pblk + len;
 }
 
 static struct zone *zone_find(struct zone_cache *zc, group_t flex) E4_REQUIRES(zc->lock)
@@ -198,26 +193,9 @@ static int check_flex(struct volume *vol, group_t flex, pblk_t pblk, uint64_t le
 		mutex_lock(&zc->lock);
 		z = zone_insert(vol->env, zc, built);
 	}
-	bool hit = zone_hit(z, pblk, len) != NULL;
+	bool hit = touches(z->ranges, z->count, pblk, len);
 	mutex_unlock(&zc->lock);
 	return hit;
-}
-
-/* True when a run of the log is touched. */
-static bool hits_journal(const struct volume *vol, pblk_t pblk, uint64_t len)
-{
-	uint32_t lo = 0;
-	uint32_t hi = vol->journal_run_count;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (vol->journal_runs[mid].pblk + vol->journal_runs[mid].len <= pblk)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < vol->journal_run_count && vol->journal_runs[lo].pblk < pblk + len;
 }
 
 int volume_check_mapping(struct volume *vol, inum_t ino, pblk_t pblk, uint64_t len)
@@ -229,7 +207,7 @@ int volume_check_mapping(struct volume *vol, inum_t ino, pblk_t pblk, uint64_t l
 	/* The resize inode maps reserved descriptor blocks by design, the bad-blocks inode whatever is bad. */
 	if (ino == INODE_RESIZE || ino == 1)
 		return 0;
-	if (ino != INODE_JOURNAL && hits_journal(vol, pblk, len))
+	if (ino != INODE_JOURNAL && touches(vol->journal_runs, vol->journal_run_count, pblk, len))
 		return fail(
 			vol->env, E4_WHY_MAPPING_JOURNAL, .ino = ino, .block = pblk, .found = len);
 	group_t first = volume_group_of_block(vol, pblk) / vol->flex_groups;
