@@ -7,8 +7,10 @@
  *
  * Measured (4 KiB random reads, us a read, zram and direct loop): one at a time preadv2 2.4 and 9-10, a SINGLE_ISSUER ring 5.7
  * and 9.3: so single requests stay with preadv2. 128 queued, DEFER_TASKRUN 2.7 and 1.03 (CPU), without 4.0 and 1.2: so a
- * thread's own ring has it, which is safe because only that thread reaps. The file is not registered with the rings: the kernel
- * gives registered files back some time after a ring is closed, so that a closed device would stay locked for a moment.
+ * thread's own ring has it, which is safe because only that thread reaps.
+ *
+ * The file is registered with each ring, through an open file description of its own that owns nothing: when a ring is closed by
+ * another thread than its own, the kernel gives a registered file back some 40 ms later, and what was O_EXCL or locked would stay so.
  */
 #include "base/log.h"
 #include "base/math.h"
@@ -16,9 +18,12 @@
 #include "blockdev/local.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <liburing.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #define SUBMIT_TRIES 1000
 
@@ -37,6 +42,7 @@ struct ring {
 	struct local local;
 	struct uring_dev *dev;
 	struct io_uring io;
+	bool file_registered; /* as number 0 */
 	uint32_t in_kernel_count; /* put into the ring, not seen completed */
 	struct e4_blockdev_request *first,
 		*last; /* completed while submitting; linked by req->internal */
@@ -57,6 +63,9 @@ static void ring_fini(struct local *local)
 		io_uring_cqe_seen(&ring->io, cqe);
 		ring->in_kernel_count--;
 	}
+	/* Given back at once if this is the ring's thread; else the kernel refuses, and does it some time after the exit. */
+	if (ring->file_registered)
+		(void)io_uring_unregister_files(&ring->io);
 	io_uring_queue_exit(&ring->io);
 }
 
@@ -79,6 +88,25 @@ static int queue_init(struct ring *ring, uint32_t depth, bool own_thread)
 	return r;
 }
 
+/* A description of the same file without the lock or the O_EXCL of the first; see the head of this file. */
+static int open_unowned(const struct fd_dev *file)
+{
+	char path[32];
+
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
+	return open(path, O_RDWR | O_DIRECT | O_NONBLOCK | O_CLOEXEC);
+}
+
+/* Spares every request a look at the table of descriptors. Where it cannot be had, requests name the descriptor. */
+static void register_file(struct ring *ring, const struct fd_dev *file)
+{
+	int fd = file->read_only ? file->fd : open_unowned(file);
+
+	ring->file_registered = fd >= 0 && io_uring_register_files(&ring->io, &fd, 1) == 0;
+	if (fd >= 0 && fd != file->fd)
+		(void)close(fd);
+}
+
 static int ring_new(struct uring_dev *d, struct ring **ret)
 {
 	struct env *env = d->direct.file.env;
@@ -98,11 +126,13 @@ static int ring_new(struct uring_dev *d, struct ring **ret)
 		if (r < 0)
 			io_uring_queue_exit(&ring->io);
 	}
-	if (r < 0)
+	if (r < 0) {
 		mem_free(env, ring, sizeof(*ring));
-	else
-		*ret = ring;
-	return r;
+		return r;
+	}
+	register_file(ring, &d->direct.file);
+	*ret = ring;
+	return 0;
 }
 
 static int ring_get(struct uring_dev *d, struct ring **ret)
@@ -122,17 +152,15 @@ static bool pieces_are_iovecs(void)
 	       offsetof(struct e4_iovec, len) == offsetof(struct iovec, iov_len);
 }
 
-static void prepare(
-	const struct uring_dev *d, struct io_uring_sqe *sqe, struct e4_blockdev_request *req)
+static void prepare_data(
+	const struct ring *ring, struct io_uring_sqe *sqe, const struct e4_blockdev_request *req)
 {
+	const struct fd_dev *file = &ring->dev->direct.file;
 	const struct iovec *vec = (const struct iovec *)(const void *)req->iov;
 	bool one = req->iov_count == 1;
-	int fd = d->direct.file.fd;
-	bool durable = d->direct.file.sync || (req->flags & E4_BLOCKDEV_FUA);
+	int fd = ring->file_registered ? 0 : file->fd;
 
-	if (req->op == E4_BLOCKDEV_FLUSH)
-		io_uring_prep_fsync(sqe, fd, IORING_FSYNC_DATASYNC);
-	else if (req->op == E4_BLOCKDEV_READ && one)
+	if (req->op == E4_BLOCKDEV_READ && one)
 		io_uring_prep_read(sqe, fd, req->iov->base, (unsigned)req->len, req->offset);
 	else if (req->op == E4_BLOCKDEV_READ)
 		io_uring_prep_readv(sqe, fd, vec, req->iov_count, req->offset);
@@ -140,8 +168,20 @@ static void prepare(
 		io_uring_prep_write(sqe, fd, req->iov->base, (unsigned)req->len, req->offset);
 	else
 		io_uring_prep_writev(sqe, fd, vec, req->iov_count, req->offset);
-	if (req->op == E4_BLOCKDEV_WRITE && durable)
+	if (req->op == E4_BLOCKDEV_WRITE && (file->sync || (req->flags & E4_BLOCKDEV_FUA)))
 		sqe->rw_flags = RWF_DSYNC;
+	if (ring->file_registered)
+		sqe->flags |= IOSQE_FIXED_FILE;
+}
+
+/* A flush names the descriptor: a lost write is reported once per open file description, and single flushes ask this one. */
+static void prepare(
+	const struct ring *ring, struct io_uring_sqe *sqe, struct e4_blockdev_request *req)
+{
+	if (req->op == E4_BLOCKDEV_FLUSH)
+		io_uring_prep_fsync(sqe, ring->dev->direct.file.fd, IORING_FSYNC_DATASYNC);
+	else
+		prepare_data(ring, sqe, req);
 	io_uring_sqe_set_data(sqe, req);
 }
 
@@ -244,7 +284,7 @@ static int uring_submit(void *ctx, struct e4_blockdev_request **reqs, uint32_t c
 			if (sqe == NULL)
 				return i > 0 ? (int)i : pushed;
 		}
-		prepare(d, sqe, reqs[i]);
+		prepare(ring, sqe, reqs[i]);
 		ring->in_kernel_count++;
 	}
 	if (r < 0)

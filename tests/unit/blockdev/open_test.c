@@ -86,14 +86,14 @@ static void *read_and_stay(void *arg)
 	return NULL;
 }
 
-START_TEST(close__rings_of_living_threads__are_gone_with_the_device)
+/* Rings hold the file in the kernel; the owner's mark, a lock or O_EXCL, must not last as long as they do. */
+static void reopen_often(const char *path, unsigned count)
 {
-	const char *path = scratch_file();
 	struct e4_blockdev *dev;
 	pthread_t thread;
 
 	pthread_barrier_init(&meet, NULL, 2);
-	for (unsigned i = 0; i < 20; i++) {
+	for (unsigned i = 0; i < count; i++) {
 		int r = open_as("uring", path, E4_BLOCKDEV_RDWR, &dev);
 
 		if (absent("uring", r))
@@ -107,6 +107,24 @@ START_TEST(close__rings_of_living_threads__are_gone_with_the_device)
 		ck_assert_int_eq(pthread_join(thread, NULL), 0);
 	}
 	pthread_barrier_destroy(&meet);
+}
+
+START_TEST(close__rings_of_living_threads__leave_no_lock)
+{
+	reopen_often(scratch_file(), 100);
+}
+END_TEST
+
+START_TEST(close__rings_of_living_threads__leave_no_exclusive_owner)
+{
+	const char *skip;
+	const char *loop = scratch_loop(512, &skip);
+
+	if (loop == NULL) {
+		printf("# skipped: %s\n", skip);
+		return;
+	}
+	reopen_often(loop, 100);
 }
 END_TEST
 
@@ -298,7 +316,8 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, NULL, scratch_remove);
 	tcase_add_loop_test(tc, open__second_writer_of_a_file__is_refused, 0, FILE_BACKENDS);
-	tcase_add_test(tc, close__rings_of_living_threads__are_gone_with_the_device);
+	tcase_add_test(tc, close__rings_of_living_threads__leave_no_lock);
+	tcase_add_test(tc, close__rings_of_living_threads__leave_no_exclusive_owner);
 	tcase_add_test(tc, submit__context_bound_by_hand__may_wander_between_threads);
 	tcase_add_loop_test(
 		tc, open__read_only__refuses_writes_and_changes_nothing, 0, FILE_BACKENDS);
