@@ -95,6 +95,10 @@ struct e4_blockdev_ops {
 	int (*map)(void *ctx, uint64_t offset, uint64_t len, void **ret);
 	/** Makes a mapped range durable by the geometry's persist_granularity. */
 	int (*persist)(void *ctx, const void *addr, uint64_t len);
+	/** Prepares memory for queued requests of the calling thread; the pieces are neither NULL nor empty. Needs the next one. */
+	int (*buffers_register)(void *ctx, const struct e4_iovec *bufs, uint32_t count);
+	/** Undoes it: -EBUSY while requests of the thread are in flight, -ENOENT where nothing is registered. */
+	int (*buffers_unregister)(void *ctx);
 };
 
 enum e4_blockdev_open_flags {
@@ -269,6 +273,41 @@ E4_API int e4_blockdev_submit(
  */
 E4_API int e4_blockdev_reap(
 	struct e4_blockdev *dev, struct e4_blockdev_request **ret, uint32_t min, uint32_t max);
+
+/**
+ * Registers memory for the queued requests of the calling thread, so that the device need not look it up and hold its pages anew for each.
+ * It pays where many requests use the same memory. From then on a request with a single piece that lies inside one of the buffers uses
+ * it; all others work as before. A stacked device that hands its requests down registers with the device below; there, a thread has one
+ * registration at a time, whichever of the stacked devices made it.
+ * @param dev   the device.
+ * @param bufs  the buffers: memory of the process, such as malloc(3) or an anonymous mapping gives, writable; each at most 1 GiB. The list is copied.
+ * @param count how many, from 1 to 16384.
+ * @return 0 or a negative errno, which changes nothing: requests work without.
+ * @errors -EINVAL an argument is NULL, count is out of range, a buffer is NULL, empty or larger than 1 GiB; -EOPNOTSUPP by name: a device
+ * that has no use for it (all but `uring` where io_uring is permitted, and a device of your own with these functions), or memory that the
+ * kernel does not take, such as that of a mapped file; -EBUSY the thread has registered already; -ENOMEM no memory, or more than
+ * RLIMIT_MEMLOCK lets the user hold over all processes (does not bind CAP_IPC_LOCK); -EFAULT no such memory.
+ * *Threads*: any; each registers for itself, and the memory may be the same. The registration goes with the thread or context, with the
+ * device, or by e4_blockdev_buffers_unregister(). *Durability*: none. *Ownership*: the memory stays the caller's, but must stay mapped
+ * where it is until unregistered: after munmap(2) and mmap(2) at that address, requests would still move the old pages.
+ * *Blocking*: brings the memory in; never on I/O of the device.
+ * @since 0.1
+ * @source io_uring_register(2) IORING_REGISTER_BUFFERS, getrlimit(2).
+ */
+E4_API int e4_blockdev_buffers_register(
+	struct e4_blockdev *dev, const struct e4_iovec *bufs, uint32_t count);
+
+/**
+ * Takes back what the calling thread has registered.
+ * @param dev the device, or one that is stacked on the same.
+ * @return 0 or a negative errno.
+ * @errors -EINVAL dev is NULL; -EOPNOTSUPP as e4_blockdev_buffers_register(); -EBUSY requests of this thread are in flight, also those without
+ * registered memory: reap them first; -ENOENT this thread has registered nothing.
+ * *Threads*: the one that registered. *Durability*: none. *Ownership*: the memory is free of the device. *Blocking*: never on I/O.
+ * @since 0.1
+ * @source io_uring_register(2) IORING_UNREGISTER_BUFFERS.
+ */
+E4_API int e4_blockdev_buffers_unregister(struct e4_blockdev *dev);
 
 /* Stacked devices. The lower one must outlive the upper; closing the upper leaves the lower open. */
 

@@ -144,6 +144,16 @@ int e4_blockdev_reap(
 	return blockdev_reap(dev, ret, min, max);
 }
 
+int e4_blockdev_buffers_register(struct e4_blockdev *dev, const struct e4_iovec *bufs, uint32_t count)
+{
+	return dev != NULL && bufs != NULL ? blockdev_buffers_register(dev, bufs, count) : -EINVAL;
+}
+
+int e4_blockdev_buffers_unregister(struct e4_blockdev *dev)
+{
+	return dev != NULL ? blockdev_buffers_unregister(dev) : -EINVAL;
+}
+
 int e4_blockdev_last_error(struct e4_blockdev *dev, struct e4_error *ret)
 {
 	if (dev == NULL || ret == NULL || ret->struct_size == 0)

@@ -14,7 +14,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define BATCH 64
+#define BATCH       64
+#define BUFFER_MAX  (1u << 30) /* the kernel's limits */
+#define BUFFERS_MAX (1u << 14)
 
 static struct e4_blockdev_request *inbox_done(struct route *route, struct e4_blockdev_request *req)
 {
@@ -324,4 +326,48 @@ int blockdev_reap(
 	while (n < max && in->ready_count > 0)
 		ret[n++] = inbox_take(in);
 	return (int)n;
+}
+
+/* The device that registers, which is where the requests end; NULL and a reason where it cannot. */
+static struct e4_blockdev *registrar(struct e4_blockdev *dev)
+{
+	struct e4_blockdev *bottom = dev;
+
+	while (bottom->stack != NULL && !bottom->stack->ends_here)
+		bottom = bottom->lower;
+	if (bottom->ops.buffers_register != NULL)
+		return bottom;
+	(void)fail(dev->env, E4_WHY_DEV_BUFFERS_ABSENT, .name = bottom->kind);
+	return NULL;
+}
+
+static bool buffers_possible(const struct e4_iovec *bufs, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (bufs[i].base == NULL || bufs[i].len == 0 || bufs[i].len > BUFFER_MAX)
+			return false;
+	}
+	return count > 0 && count <= BUFFERS_MAX;
+}
+
+int blockdev_buffers_register(struct e4_blockdev *dev, const struct e4_iovec *bufs, uint32_t count)
+{
+	struct e4_blockdev *bottom = registrar(dev);
+
+	if (bottom == NULL)
+		return -EOPNOTSUPP;
+	if (!buffers_possible(bufs, count))
+		return fail(dev->env, E4_WHY_DEV_BUFFERS_RANGE, .name = bottom->kind);
+	int r = bottom->ops.buffers_register(bottom->ctx, bufs, count);
+	return r < 0 ? fail(dev->env, E4_WHY_DEV_BUFFERS, .err = r, .name = bottom->kind) : 0;
+}
+
+int blockdev_buffers_unregister(struct e4_blockdev *dev)
+{
+	struct e4_blockdev *bottom = registrar(dev);
+
+	if (bottom == NULL)
+		return -EOPNOTSUPP;
+	int r = bottom->ops.buffers_unregister(bottom->ctx);
+	return r < 0 ? fail(dev->env, E4_WHY_DEV_BUFFERS_KEPT, .err = r, .name = bottom->kind) : 0;
 }

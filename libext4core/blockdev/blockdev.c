@@ -97,6 +97,8 @@ int blockdev_make(struct env *env, const struct backend *backend, struct e4_bloc
 		dev->ops.submit = NULL;
 	if (dev->ops.submit == NULL)
 		dev->ops.reap = NULL;
+	if (dev->ops.submit == NULL || dev->ops.buffers_unregister == NULL)
+		dev->ops.buffers_register = NULL;
 	dev->geo = geo;
 	*ret = dev;
 	return 0;

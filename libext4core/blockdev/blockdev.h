@@ -53,6 +53,14 @@ int blockdev_submit(
 int blockdev_reap(struct e4_blockdev *dev, struct e4_blockdev_request **ret, uint32_t min,
 	uint32_t max) E4_MUST_CHECK;
 
+/*
+ * Memory of the calling thread's queued requests, registered with the lowest device. -EOPNOTSUPP by name where that has no such functions;
+ * -EBUSY registered already, or requests are in flight; -ENOENT nothing registered.
+ */
+int blockdev_buffers_register(
+	struct e4_blockdev *dev, const struct e4_iovec *bufs, uint32_t count) E4_MUST_CHECK;
+int blockdev_buffers_unregister(struct e4_blockdev *dev) E4_MUST_CHECK;
+
 /* A stable pointer for DAX file data, or -EOPNOTSUPP. */
 int blockdev_map(struct e4_blockdev *dev, uint64_t offset, uint64_t len, void **ret) E4_MUST_CHECK;
 /* Makes what was stored in a mapped range durable; -EOPNOTSUPP where nothing can be mapped. */

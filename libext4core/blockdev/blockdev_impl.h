@@ -93,6 +93,7 @@ struct stack_ops {
 		void *ctx, struct e4_blockdev_request *req, struct e4_blockdev_request *child);
 	/* child has completed; may change its result. NULL = nothing to do. */
 	void (*after)(void *ctx, struct e4_blockdev_request *child);
+	bool ends_here; /* before() does every request itself */
 };
 
 /* Does a request now, in the calling thread, and sets its result. */

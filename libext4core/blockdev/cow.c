@@ -206,7 +206,7 @@ static enum stack_verdict cow_before(
 	return STACK_DONE;
 }
 
-static const struct stack_ops cow_stack = {.before = cow_before};
+static const struct stack_ops cow_stack = {.before = cow_before, .ends_here = true};
 
 int blockdev_cow_new(struct e4_blockdev *lower, uint32_t block_size, struct e4_blockdev **ret)
 {

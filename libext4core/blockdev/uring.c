@@ -16,6 +16,7 @@
 #include "base/math.h"
 #include "blockdev/direct.h"
 #include "blockdev/local.h"
+#include "blockdev/uring_buffers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,7 +43,8 @@ struct ring {
 	struct local local;
 	struct uring_dev *dev;
 	struct io_uring io;
-	bool file_registered; /* as number 0 */
+	struct ring_buffers buffers;
+	bool file_registered;     /* as number 0 */
 	uint32_t in_kernel_count; /* put into the ring, not seen completed */
 	struct e4_blockdev_request *first,
 		*last; /* completed while submitting; linked by req->internal */
@@ -66,6 +68,7 @@ static void ring_fini(struct local *local)
 	/* Given back at once if this is the ring's thread; else the kernel refuses, and does it some time after the exit. */
 	if (ring->file_registered)
 		(void)io_uring_unregister_files(&ring->io);
+	ring_buffers_fini(ring->dev->direct.file.env, &ring->io, &ring->buffers);
 	io_uring_queue_exit(&ring->io);
 }
 
@@ -158,9 +161,16 @@ static void prepare_data(
 	const struct fd_dev *file = &ring->dev->direct.file;
 	const struct iovec *vec = (const struct iovec *)(const void *)req->iov;
 	bool one = req->iov_count == 1;
+	int number = one ? ring_buffers_find(&ring->buffers, req->iov) : -1;
 	int fd = ring->file_registered ? 0 : file->fd;
 
-	if (req->op == E4_BLOCKDEV_READ && one)
+	if (req->op == E4_BLOCKDEV_READ && number >= 0)
+		io_uring_prep_read_fixed(
+			sqe, fd, req->iov->base, (unsigned)req->len, req->offset, number);
+	else if (number >= 0)
+		io_uring_prep_write_fixed(
+			sqe, fd, req->iov->base, (unsigned)req->len, req->offset, number);
+	else if (req->op == E4_BLOCKDEV_READ && one)
 		io_uring_prep_read(sqe, fd, req->iov->base, (unsigned)req->len, req->offset);
 	else if (req->op == E4_BLOCKDEV_READ)
 		io_uring_prep_readv(sqe, fd, vec, req->iov_count, req->offset);
@@ -341,6 +351,30 @@ static int uring_reap(void *ctx, struct e4_blockdev_request **ret, uint32_t min,
 	return r < 0 && n == 0 ? r : (int)n;
 }
 
+static int uring_buffers_register(void *ctx, const struct e4_iovec *bufs, uint32_t count)
+{
+	struct uring_dev *d = ctx;
+	struct ring *ring;
+	int r = ring_get(d, &ring);
+
+	return r < 0 ? r
+		     : ring_buffers_register(
+			       d->direct.file.env, &ring->io, &ring->buffers, bufs, count);
+}
+
+static int uring_buffers_unregister(void *ctx)
+{
+	struct uring_dev *d = ctx;
+	struct ring *ring;
+	int r = ring_get(d, &ring);
+
+	if (r < 0)
+		return r;
+	if (ring->buffers.ranges != NULL && ring->in_kernel_count > 0)
+		return -EBUSY;
+	return ring_buffers_unregister(d->direct.file.env, &ring->io, &ring->buffers);
+}
+
 static int uring_geometry(void *ctx, struct e4_geometry *ret)
 {
 	struct uring_dev *d = ctx;
@@ -409,6 +443,8 @@ static const struct e4_blockdev_ops uring_ops = {
 	.write_zeroes = uring_write_zeroes,
 	.submit = uring_submit,
 	.reap = uring_reap,
+	.buffers_register = uring_buffers_register,
+	.buffers_unregister = uring_buffers_unregister,
 };
 
 /* Without NOWAIT the kernel hands each queued request to a worker; users can tell by the geometry. */
