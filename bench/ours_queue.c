@@ -2,7 +2,8 @@
  * ours_queue.c - many reads in flight, as an application does them that maps files itself: a mapping from the library,
  * a request to its device, and the mapping given back when the request has come in.
  *
- * Always:  one mapping lookup an operation; a piece of a file that ends inside a read is followed by the next piece.
+ * Always:  one mapping lookup an operation; a piece of a file that ends inside a read is followed by the next piece. The
+ *          memory is registered where the device offers it, as the rival's is.
  */
 #include "clock.h"
 #include "engine.h"
@@ -30,6 +31,7 @@ struct queue {
 	uint32_t idle_count, in_flight_count;
 	uint32_t until_timed;
 	uint8_t *memory;
+	bool registered;
 };
 
 static void queue_free(struct queue *q)
@@ -73,6 +75,11 @@ static int begin(const struct stream *stream, void **ret)
 		q->slots[i].buf = q->memory + i * stream->pattern.bs;
 		q->idle[q->idle_count++] = &q->slots[i];
 	}
+	/* A device that refuses works without. */
+	q->registered = e4_blockdev_buffers_register(stream->target->dev,
+				&(struct e4_iovec){.base = q->memory,
+					.len = stream->depth * stream->pattern.bs},
+				1) == 0;
 	*ret = q;
 	return 0;
 }
@@ -287,6 +294,9 @@ static void end(void *state)
 	while (q->in_flight_count > 0 && n > 0) {
 		n = e4_blockdev_reap(q->stream->target->dev, q->batch, 1, q->stream->depth);
 		q->in_flight_count -= n > 0 ? (uint32_t)n : 0;
+	}
+	if (q->registered) {
+		(void)e4_blockdev_buffers_unregister(q->stream->target->dev);
 	}
 	queue_free(q);
 }

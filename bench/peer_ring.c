@@ -1,8 +1,8 @@
 /*
  * peer_ring.c - many reads in flight on a file or device by io_uring, as fast as it is known to go.
  *
- * Always:  one system call submits and waits; the file is registered. Requests are not tied to buffers that were
- *          registered, as those of the library are not.
+ * Always:  one system call submits and waits; the file is registered, and the memory where the kernel lets us hold so much
+ *          of it, as the library's queue does.
  */
 #include "engine.h"
 
@@ -17,6 +17,7 @@ struct ring {
 	unsigned depth, in_flight, idle_count;
 	unsigned *idle; /* numbers of free buffers */
 	char *memory;
+	bool registered;
 };
 
 static int ring_init(struct ring *r, int fd)
@@ -60,6 +61,10 @@ static int begin(const struct stream *stream, void **ret)
 		return e;
 	}
 	r->memory = memory;
+	r->registered = io_uring_register_buffers(&r->io,
+				&(struct iovec){.iov_base = memory,
+					.iov_len = r->depth * (size_t)stream->pattern.bs},
+				1) == 0;
 	for (unsigned i = 0; i < r->depth; i++) {
 		r->idle[i] = i;
 	}
@@ -72,13 +77,20 @@ static void prepare(struct ring *r)
 	while (r->idle_count > 0) {
 		struct io_uring_sqe *sqe = io_uring_get_sqe(&r->io);
 		unsigned i;
+		uint64_t offset;
+		char *at;
 
 		if (sqe == NULL) {
 			return;
 		}
 		i = r->idle[--r->idle_count];
-		io_uring_prep_read(sqe, 0, r->memory + i * r->pattern.bs, (unsigned)r->pattern.bs,
-			r->base + pattern_next(&r->pattern));
+		at = r->memory + i * r->pattern.bs;
+		offset = r->base + pattern_next(&r->pattern);
+		if (r->registered) {
+			io_uring_prep_read_fixed(sqe, 0, at, (unsigned)r->pattern.bs, offset, 0);
+		} else {
+			io_uring_prep_read(sqe, 0, at, (unsigned)r->pattern.bs, offset);
+		}
 		sqe->flags |= IOSQE_FIXED_FILE;
 		io_uring_sqe_set_data64(sqe, i);
 		r->in_flight++;
