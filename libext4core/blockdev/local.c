@@ -79,8 +79,7 @@ int local_add(struct env *env, struct local *local, const void *device, struct l
 void local_close_all(struct env *env, struct list *of_device)
 {
 	mutex_lock(&env->contexts.lock);
-	list_for_safe(it, tmp, of_device)
-	{
+	list_for_safe (it, tmp, of_device) {
 		close_one(container_of(it, struct local, link));
 	}
 	mutex_unlock(&env->contexts.lock);

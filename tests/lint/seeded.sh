@@ -69,7 +69,7 @@ bites 'format/bad.c: counter' globals.py rooms.a
 bites 'bad_walk -> bad_step\|bad_step -> bad_walk' recursion.py objects
 if clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
 	cp "$here/../../.clang-format" .
-	bites 'bad.c, formatted' format.sh
+	bites 'bad.c:1:1: error: code should be clang-formatted' format.sh
 fi
 [ $failed = 0 ] && echo "seeded: every rule bites"
 exit $failed

@@ -29,7 +29,7 @@ static void write_at(uint64_t offset, const void *data, size_t len)
 
 static void write_desc(group_t g, uint16_t flags)
 {
-	uint8_t raw[32] = {0};
+	uint8_t raw[sizeof(struct disk_group_desc)] = {0}; /* of which 32 bytes count */
 	struct disk_group_desc *d = (void *)raw;
 	pblk_t first = 1 + (pblk_t)g * BPG;
 
