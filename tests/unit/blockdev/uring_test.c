@@ -262,6 +262,52 @@ START_TEST(buffers__eight_threads__have_each_their_own)
 }
 END_TEST
 
+struct wanderer {
+	struct e4_blockdev *dev;
+	struct context *ctx;
+	uint8_t *mem;
+};
+
+/* Goes on in a context that another thread has registered memory in, and takes it back. */
+static void *wander(void *arg)
+{
+	struct wanderer *w = arg;
+
+	ck_assert_int_eq(context_bind(w->dev->env, w->ctx), 0);
+	queue_all(w->dev, E4_BLOCKDEV_READ, 8192, w->mem);
+	ck_assert_int_eq(e4_blockdev_buffers_unregister(w->dev), 0);
+	ck_assert_int_eq(context_bind(w->dev->env, NULL), 0);
+	return NULL;
+}
+
+START_TEST(buffers__context_bound_by_hand__takes_them_along)
+{
+	struct wanderer w = {.dev = open_uring(_i)};
+	uint8_t *model = buffer(AREA);
+	uint32_t seed = 3;
+	pthread_t thread;
+
+	if (w.dev == NULL)
+		return;
+	w.mem = buffer(AREA);
+	rand_fill(&seed, model, AREA);
+	ck_assert_int_eq(e4_blockdev_write(w.dev, 8192, model, AREA, 0), 0);
+	ck_assert_int_eq(context_new(w.dev->env, &w.ctx), 0);
+	ck_assert_int_eq(context_bind(w.dev->env, w.ctx), 0);
+	ck_assert_int_eq(register_parts(w.dev, w.mem), 0);
+	ck_assert_int_eq(context_bind(w.dev->env, NULL), 0);
+	/* This thread's own context has none. */
+	ck_assert_int_eq(e4_blockdev_buffers_unregister(w.dev), -ENOENT);
+	ck_assert_int_eq(pthread_create(&thread, NULL, wander, &w), 0);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	ck_assert_mem_eq(w.mem, model, AREA);
+	context_free(w.ctx);
+	device_close(w.dev);
+	free(w.mem);
+	free(model);
+}
+END_TEST
+
 START_TEST(buffers__impossible_lists__are_refused)
 {
 	struct e4_blockdev *dev = open_uring(0);
@@ -437,6 +483,7 @@ int main(void)
 	tcase_add_loop_test(tc, buffers__stacked_devices__hand_them_down, 0, 2);
 	tcase_add_loop_test(tc, buffers__requests_in_flight__keep_them, 0, 2);
 	tcase_add_loop_test(tc, buffers__eight_threads__have_each_their_own, 0, 2);
+	tcase_add_loop_test(tc, buffers__context_bound_by_hand__takes_them_along, 0, 2);
 	tcase_add_test(tc, buffers__impossible_lists__are_refused);
 	tcase_add_test(tc, buffers__more_than_may_be_locked__is_no_memory_and_less_still_works);
 	tcase_add_test(tc, buffers__own_table__is_asked_if_it_has_both_functions);
