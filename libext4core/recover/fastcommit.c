@@ -156,9 +156,11 @@ static int claim_slot(
 	if (err != 0)
 		return err;
 	*ret_raw = b->data + offset;
-	if (!used)
-		memset(*ret_raw, 0, r->vol->inode_size);
-	return used ? 0 : bitmap_use_inode(r, ino, is_dir_mode(le16_get(image->mode)));
+	if (used)
+		return 0;
+	memset(*ret_raw, 0, r->vol->inode_size);
+	err = usage_note_free(r, ino);
+	return err != 0 ? err : bitmap_use_inode(r, ino, is_dir_mode(le16_get(image->mode)));
 }
 
 /* The image over the slot, but for i_block (unless the data is there) and the links of the orphan list. */
@@ -456,9 +458,7 @@ int fastcommit_replay(struct recovery *r)
 
 	if (err != 0 || len == 0)
 		return err;
-	err = recover_check_quota(r, 0);
-	if (err == 0)
-		err = apply_all(r, records, len);
+	err = apply_all(r, records, len);
 	mem_free(r->env, records, len);
 	return err;
 }

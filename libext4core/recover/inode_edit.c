@@ -52,7 +52,10 @@ static int load(struct recovery *r, struct rinode *ri, inum_t ino, enum inode_pu
 		return err;
 	}
 	ri->raw = ri->buf->data + offset;
-	return 0;
+	err = purpose == INODE_FOR_ORPHAN ? usage_note_inode(r, &ri->ip) : 0;
+	if (err != 0)
+		inode_unload(&ri->ip);
+	return err;
 }
 
 int rinode_get(struct recovery *r, inum_t ino, enum inode_purpose purpose, struct rinode **ret)

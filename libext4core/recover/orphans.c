@@ -122,9 +122,6 @@ static int process(struct recovery *r, inum_t ino, inum_t *ret_next)
 	if (err != 0)
 		goto out_skip;
 	*ret_next = ri->ip.dtime;
-	err = recover_check_quota(r, ino);
-	if (err != 0)
-		return err;
 	if (ri->ip.nlink > 0) {
 		err = truncate_orphan(r, ri, &changed);
 	} else {

@@ -110,13 +110,6 @@ static int stage_log(struct recovery *r)
 
 /* --- stage 2: fast commits, orphans -------------------------------------------------------------------------------------- */
 
-int recover_check_quota(struct recovery *r, inum_t ino)
-{
-	if (!r->rq->for_good || !volume_has_ro_compat(r->vol, FEATURE_RO_COMPAT_QUOTA))
-		return 0;
-	return fail(r->env, E4_WHY_RECOVER_QUOTA, .ino = ino, .name = "quota");
-}
-
 static int process_orphans(struct recovery *r)
 {
 	if (!orphans_present(r) || (le16_get(r->super.state) & SUPER_STATE_ERROR) != 0)
@@ -139,10 +132,13 @@ static int stage_rest(struct recovery *r, bool was_replayed)
 		(uint16_t)(le16_get(r->super.state) & ~(unsigned)SUPER_STATE_FC_REPLAY));
 	if (r->journal != NULL && be32_get(journal_super(r->journal)->error) != 0)
 		r->super.state = le16_put(le16_get(r->super.state) | SUPER_STATE_ERROR);
-	if (was_replayed)
+	err = usage_begin(r);
+	if (err == 0 && was_replayed)
 		err = fastcommit_replay(r);
 	if (err == 0)
 		err = process_orphans(r);
+	if (err == 0)
+		err = usage_write(r);
 	if (err == 0)
 		err = bitmap_write(r);
 	if (err == 0)
@@ -175,6 +171,7 @@ static int begin(
 /* Lets go of what points into the caches. */
 static void drop_work(struct recovery *r)
 {
+	usage_drop(r);
 	rinodes_drop(r);
 	tx_drop(r);
 	bitmap_drop(r);

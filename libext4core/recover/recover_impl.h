@@ -44,6 +44,16 @@ struct rgroup {
 	bool block_changed, inode_changed, changed;
 };
 
+/* Of whom usage is kept. */
+enum quota_type {
+	QUOTA_USER,
+	QUOTA_GROUP,
+	QUOTA_PROJECT,
+	QUOTA_TYPES,
+};
+
+struct usage;
+
 /* Physical blocks that may not be allocated, since a later record names them. */
 struct claim {
 	pblk_t pblk;
@@ -69,6 +79,7 @@ struct recovery {
 	struct claim *claims; /* sorted */
 	uint32_t claim_count;
 	group_t alloc_hint;
+	struct usage *usage; /* NULL: not tracked, or nothing will be written */
 	uint32_t now; /* seconds: the i_dtime of what is deleted */
 	struct e4_replay_result *result;
 };
@@ -152,8 +163,14 @@ int dir_edit_find(struct recovery *r, struct rinode *dir, const uint8_t *name, u
 /* The first block of a new directory. */
 int dir_edit_init(struct recovery *r, struct rinode *dir, inum_t parent) E4_MUST_CHECK;
 
-/* recover.c: usage files are not updated, so that what changes usage is not done for good where they exist. 0, or -EOPNOTSUPP. */
-int recover_check_quota(struct recovery *r, inum_t ino) E4_MUST_CHECK;
+/* usage.c: who is charged */
+int usage_begin(struct recovery *r) E4_MUST_CHECK;
+int usage_note_inode(struct recovery *r, struct inode *ip) E4_MUST_CHECK;
+int usage_note_free(struct recovery *r, inum_t ino) E4_MUST_CHECK;
+/* Blocks that usage_write() will change at most, if no entry has to be made. */
+uint32_t usage_blocks(const struct recovery *r);
+int usage_write(struct recovery *r) E4_MUST_CHECK;
+void usage_drop(struct recovery *r);
 
 /* store.c: for good */
 int store_super(
