@@ -107,8 +107,8 @@ static int map_block(struct quota_file *q, lblk_t lblk)
 		err = bitmap_alloc_block(
 			q->r, last != NULL ? last->pblk + last->len : vol->first_data_block, &pblk);
 	if (err == 0)
-		err = map_set(q->r, q->file,
-			&(struct map_piece){.lblk = lblk, .len = 1, .pblk = pblk});
+		err = map_set(
+			q->r, q->file, &(struct map_piece){.lblk = lblk, .len = 1, .pblk = pblk});
 	if (err == 0)
 		err = tx_get_zeroed(q->r, pblk, &buf_kind_plain, 0, 0, &b);
 	return err != 0 ? err : map_write(q->r, q->file);

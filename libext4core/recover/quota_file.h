@@ -16,10 +16,8 @@ struct quota_file {
 /* The inode that keeps usage of this kind, 0 = none. */
 inum_t quota_file_inum(const struct recovery *r, enum quota_type type);
 /* The file, its header verified. Valid as long as recovery's changes are. */
-int quota_file_open(
-	struct recovery *r, enum quota_type type, struct quota_file *ret) E4_MUST_CHECK;
+int quota_file_open(struct recovery *r, enum quota_type type, struct quota_file *ret) E4_MUST_CHECK;
 /* Adds to what the id uses. An entry that is not there is made when something grows, else there is nothing to do. */
-int quota_file_change(
-	struct quota_file *q, uint32_t id, int64_t space, int64_t inodes) E4_MUST_CHECK;
+int quota_file_change(struct quota_file *q, uint32_t id, int64_t space, int64_t inodes) E4_MUST_CHECK;
 
 #endif

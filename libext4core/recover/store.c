@@ -153,9 +153,13 @@ static int changes_home(struct recovery *r, const struct changes *c)
 	struct home h;
 	int err = home_init(r, &h);
 
-	for (uint32_t i = 0; i < c->count && err == 0; i++)
+	for (uint32_t i = 0; i < c->count && err == 0; i++) {
+		/* Without a log the superblock is the last of all. */
+		if (r->journal == NULL && c->blocks[i].home == SUPER_OFFSET / r->vol->block_size)
+			continue;
 		err = home_add(&h, c->blocks[i].home * r->vol->block_size, c->blocks[i].data,
 			r->vol->block_size);
+	}
 	return home_end(&h, err);
 }
 
@@ -176,9 +180,6 @@ static int ensure_recover_flag(struct recovery *r)
 
 static int commit_changes(struct recovery *r, const struct changes *c)
 {
-	if (r->journal == NULL)
-		return fail(r->env, E4_WHY_RECOVER_NO_JOURNAL,
-			.name = "orphans cannot be processed for good");
 	if (c->count > journal_capacity(r->journal))
 		return fail(r->env, E4_WHY_RECOVER_FULL, .found = c->count,
 			.expected = journal_capacity(r->journal));
@@ -192,6 +193,22 @@ static int commit_changes(struct recovery *r, const struct changes *c)
 		return err;
 	r->log.next_tid++;
 	return changes_home(r, c);
+}
+
+/* Nothing can be repeated after a cut, so the volume says meanwhile that it was not left clean, and a checker will look at it. */
+static int store_without_log(struct recovery *r, const struct changes *c)
+{
+	struct disk_super s;
+	int err = blockdev_read(r->rq->dev, SUPER_OFFSET, &s, sizeof(s));
+
+	if (err != 0)
+		return err;
+	s.state = le16_put((uint16_t)(le16_get(s.state) & ~(unsigned)SUPER_STATE_VALID));
+	if (disk_super_has_ro_compat(&s, FEATURE_RO_COMPAT_METADATA_CSUM))
+		s.checksum = le32_put(csum_super(&s));
+	err = blockdev_write(
+		r->rq->dev, SUPER_OFFSET, &s, sizeof(s), E4_BLOCKDEV_PREFLUSH | E4_BLOCKDEV_FUA);
+	return err != 0 ? err : changes_home(r, c);
 }
 
 /* Everything is home and flushed: nothing in the log counts any more. */
@@ -233,13 +250,12 @@ int store_for_good(struct recovery *r)
 	int err = collect_changes(r, &c);
 
 	/* What cannot be finished is refused before the first write. */
-	if (err == 0 && !c.only_super &&
-		(r->journal == NULL || c.count > journal_capacity(r->journal)))
+	if (err == 0 && !c.only_super && r->journal != NULL && c.count > journal_capacity(r->journal))
 		err = commit_changes(r, &c);
 	if (err == 0 && r->log.blocks > 0)
 		err = cow_home(r, r->replayed);
 	if (err == 0 && !c.only_super)
-		err = commit_changes(r, &c);
+		err = r->journal != NULL ? commit_changes(r, &c) : store_without_log(r, &c);
 	changes_fini(&c);
 	if (err != 0)
 		return err;

@@ -17,7 +17,7 @@
 /* What an inode costs, and whom. */
 struct charge {
 	uint32_t ids[QUOTA_TYPES];
-	uint64_t space; /* bytes */
+	uint64_t space;  /* bytes */
 	uint64_t inodes; /* itself and its values in EA inodes; 0 = it is charged to nobody */
 };
 
