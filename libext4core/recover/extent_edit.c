@@ -380,6 +380,131 @@ static int write_tree(struct recovery *r, struct rinode *ri)
 	return err;
 }
 
+/* --- in place ---------------------------------------------------------------------------------------------------------- */
+
+/* A node on the path to a cut. */
+struct cut_node {
+	struct disk_extent_header *header;
+	struct buf *buf; /* NULL: the root */
+	uint32_t keep;   /* entries that begin before the cut */
+};
+
+/* Extents and index entries have the same size and begin with their first block. */
+static lblk_t entry_lblk(const struct disk_extent_header *h, uint32_t i)
+{
+	return le32_get(((const struct disk_extent *)(const void *)(h + 1))[i].block);
+}
+
+static uint32_t count_before(const struct disk_extent_header *h, uint64_t first)
+{
+	uint32_t n = le16_get(h->entries);
+
+	while (n > 0 && entry_lblk(h, n - 1) >= first)
+		n--;
+	return n;
+}
+
+/* The nodes down to the last entry that stays; *ret_level is the last of them. The tree was walked before, so it is sound. */
+static int find_cut(struct recovery *r, struct rinode *ri, uint64_t first,
+	struct cut_node path[EXTENT_DEPTH_MAX + 1], uint32_t *ret_level)
+{
+	uint32_t at = 0;
+
+	path[0] = (struct cut_node){.header = (void *)ri->ip.block};
+	path[0].keep = count_before(path[0].header, first);
+	while (le16_get(path[at].header->depth) > 0 && path[at].keep > 0 && at < EXTENT_DEPTH_MAX) {
+		const struct disk_extent_idx *x = (const void *)(path[at].header + 1);
+		struct cut_node *below = &path[at + 1];
+		int err = tx_get(r, disk_extent_idx_pblk(&x[path[at].keep - 1]), &buf_kind_extent,
+			ri->ip.ino, ri->ip.csum_seed, &below->buf);
+
+		if (err != 0)
+			return err;
+		below->header = (void *)below->buf->data;
+		below->keep = count_before(below->header, first);
+		at++;
+	}
+	*ret_level = at;
+	return 0;
+}
+
+static void cut_leaf(struct disk_extent_header *h, uint32_t keep, uint64_t first)
+{
+	struct disk_extent *e = (struct disk_extent *)(void *)(h + 1) + keep - 1;
+	lblk_t lblk = le32_get(e->block);
+	uint32_t len = (uint32_t)min_u64(disk_extent_len(e), first - lblk);
+
+	*e = disk_extent_make(lblk, len, disk_extent_unwritten(e), disk_extent_pblk(e));
+}
+
+/* Entries behind the cut leave; a node without any is left out above, and stays as it is since its block is freed. */
+static void cut_path(struct cut_node *path, uint32_t level, uint64_t first)
+{
+	for (uint32_t at = level + 1; at-- > 0;) {
+		struct disk_extent_header *h = path[at].header;
+		uint32_t keep = path[at].keep;
+
+		if (at < level && path[at + 1].keep == 0)
+			keep--;
+		path[at].keep = keep;
+		if (keep == 0 && path[at].buf != NULL)
+			continue;
+		if (le16_get(h->depth) == 0 && keep > 0)
+			cut_leaf(h, keep, first);
+		memset((struct disk_extent *)(void *)(h + 1) + keep, 0,
+			(le16_get(h->entries) - keep) * sizeof(struct disk_extent));
+		h->entries = le16_put((uint16_t)keep);
+		if (keep == 0)
+			h->depth = le16_put(0);
+		if (path[at].buf != NULL)
+			buf_seal(path[at].buf);
+	}
+}
+
+/* Tree blocks that are no longer in the map are free. Both lists have the order of a walk. */
+static int free_meta_but(
+	struct recovery *r, const struct map_list *before, const struct map_list *now)
+{
+	uint32_t k = 0;
+
+	for (uint32_t i = 0; i < before->meta_count; i++) {
+		if (k < now->meta_count && now->meta[k] == before->meta[i]) {
+			k++;
+			continue;
+		}
+		int err = bitmap_free_blocks(r, before->meta[i], 1);
+
+		if (err != 0)
+			return err;
+	}
+	return 0;
+}
+
+int map_cut(struct recovery *r, struct rinode *ri, uint64_t first)
+{
+	struct cut_node path[EXTENT_DEPTH_MAX + 1];
+	uint32_t level;
+	int err = map_remove(r, ri, first, (uint64_t)1 << 32);
+
+	if (err == 0)
+		err = find_cut(r, ri, first, path, &level);
+	if (err != 0)
+		return err;
+	cut_path(path, level, first);
+	struct map_list before = ri->map;
+
+	ri->map = (struct map_list){.count = 0};
+	ri->map_loaded = ri->map_changed = false;
+	extent_map_drop(&ri->ip);
+	err = map_load(r, ri);
+	if (err == 0)
+		err = free_meta_but(r, &before, &ri->map);
+	map_fini(r->env, &before);
+	return err != 0 ? err : map_write(r, ri);
+}
+
+/* --- the face ---------------------------------------------------------------------------------------------------------- */
+
 int map_write(struct recovery *r, struct rinode *ri)
 {
 	int err = 0;

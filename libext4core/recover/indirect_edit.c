@@ -51,17 +51,27 @@ struct level {
 	uint32_t next;  /* pointer to look at */
 	uint32_t depth; /* 1: its pointers name data */
 	pblk_t pblk;
+	bool gone; /* all that it maps goes, and so it stays as it is: only looked at */
 };
 
 static int open_level(struct cut *c, struct level *l, pblk_t pblk, uint32_t depth, uint64_t start)
 {
 	int err = volume_check_mapping(c->r->vol, c->ri->ip.ino, pblk, 1);
 
-	*l = (struct level){.start = start, .depth = depth, .pblk = pblk};
-	if (err == 0)
-		err = tx_get(c->r, pblk, &buf_kind_indirect, c->ri->ip.ino, c->ri->ip.csum_seed,
-			&l->buf);
-	return err;
+	*l = (struct level){.start = start, .depth = depth, .pblk = pblk, .gone = start >= c->first};
+	if (err != 0)
+		return err;
+	if (l->gone)
+		return buf_get(c->r->vol->bufs, pblk, &buf_kind_indirect, c->ri->ip.ino,
+			c->ri->ip.csum_seed, &l->buf);
+	return tx_get(c->r, pblk, &buf_kind_indirect, c->ri->ip.ino, c->ri->ip.csum_seed, &l->buf);
+}
+
+static void close_level(struct level *l)
+{
+	if (l->gone && l->buf != NULL)
+		buf_put(l->buf);
+	l->buf = NULL;
 }
 
 /*
@@ -78,19 +88,22 @@ static int cut_tree(struct cut *c, pblk_t pblk, uint32_t depth, uint64_t start, 
 		struct level *l = &path[at];
 
 		if (l->next == c->per_block) {
-			bool gone = l->start >= c->first;
+			bool gone = l->gone;
 
 			if (gone)
 				err = free_block(c, l->pblk);
-			if (err != 0 || at == 0) {
+			if (err != 0)
+				break;
+			close_level(l);
+			if (at == 0) {
 				*ret_gone = gone;
-				return err;
+				return 0;
 			}
 			at--;
 			struct le32 *slot = (struct le32 *)(void *)path[at].buf->data +
 					    path[at].next - 1;
 
-			if (gone && c->apply)
+			if (gone && c->apply && !path[at].gone)
 				*slot = le32_put(0);
 			continue;
 		}
@@ -103,12 +116,14 @@ static int cut_tree(struct cut *c, pblk_t pblk, uint32_t depth, uint64_t start, 
 			continue;
 		if (l->depth == 1) {
 			err = free_block(c, child);
-			if (c->apply)
+			if (c->apply && !l->gone)
 				*p = le32_put(0);
 		} else {
 			err = open_level(c, &path[++at], child, l->depth - 1, from);
 		}
 	}
+	for (uint32_t i = 0; i <= at; i++)
+		close_level(&path[i]);
 	return err;
 }
 

@@ -17,6 +17,9 @@
 #include <errno.h>
 #include <string.h>
 
+#define REWRITE_MAX                                                                                \
+	64u /* blocks of a tree that is made afresh when it is cut; a larger one is cut in place */
+
 bool orphans_present(const struct recovery *r)
 {
 	return le32_get(r->super.last_orphan) != 0 ||
@@ -63,8 +66,20 @@ static int truncate_extents(struct recovery *r, struct rinode *ri, uint64_t firs
 			return err;
 	}
 	*ret_changed = true;
+	if (ri->map.meta_count > REWRITE_MAX)
+		return map_cut(r, ri, first);
 	err = map_remove(r, ri, first, (uint64_t)1 << 32);
 	return err != 0 ? err : map_write(r, ri);
+}
+
+/* Where an orphan's blocks begin to go; 2^32 = all stay. */
+static uint64_t first_to_go(const struct recovery *r, const struct rinode *ri)
+{
+	if (ri->ip.nlink == 0)
+		return 0;
+	if ((ri->ip.flags & INODE_FL_VERITY) != 0)
+		return (uint64_t)1 << 32;
+	return div_up_u64(ri->ip.size, r->vol->block_size);
 }
 
 /* A file that is still linked: blocks behind its size go. */
@@ -75,7 +90,7 @@ static int truncate_orphan(struct recovery *r, struct rinode *ri, bool *ret_chan
 
 	*ret_changed = false;
 	if (rinode_has_map(ri) && (ip->flags & INODE_FL_VERITY) == 0) {
-		uint64_t first = div_up_u64(ip->size, r->vol->block_size);
+		uint64_t first = first_to_go(r, ri);
 
 		if ((ip->flags & INODE_FL_EXTENTS) != 0)
 			err = truncate_extents(r, ri, first, ret_changed);
@@ -98,7 +113,24 @@ static bool number_ok(const struct recovery *r, inum_t ino)
 	return (ino >= r->vol->first_ino || ino == INODE_ROOT) && ino <= r->vol->inodes_count;
 }
 
-/* 1 done and *ret_next, 0 skipped with a report, negative when recovery itself cannot go on. */
+/* All of it, or with recovery->more what fits this round. */
+static int finish_orphan(struct recovery *r, struct rinode *ri, bool *ret_changed)
+{
+	int whole = shrink_orphan(r, ri, first_to_go(r, ri), ret_changed);
+
+	if (whole <= 0)
+		return whole;
+	r->progress = true;
+	if (ri->ip.nlink > 0)
+		return truncate_orphan(r, ri, ret_changed);
+	int err = rinode_delete(r, ri, ret_changed);
+
+	if (err == 0)
+		r->result->orphans_deleted++;
+	return err;
+}
+
+/* 1 done and *ret_next, or put off (recovery->more); 0 skipped with a report; negative when recovery itself cannot go on. */
 static int process(struct recovery *r, inum_t ino, inum_t *ret_next)
 {
 	struct rinode *ri;
@@ -122,13 +154,7 @@ static int process(struct recovery *r, inum_t ino, inum_t *ret_next)
 	if (err != 0)
 		goto out_skip;
 	*ret_next = ri->ip.dtime;
-	if (ri->ip.nlink > 0) {
-		err = truncate_orphan(r, ri, &changed);
-	} else {
-		err = rinode_delete(r, ri, &changed);
-		if (err == 0)
-			r->result->orphans_deleted++;
-	}
+	err = finish_orphan(r, ri, &changed);
 	if (err == 0)
 		return 1;
 
@@ -142,7 +168,8 @@ out_skip:
 
 static bool enough(struct recovery *r)
 {
-	if (r->dirty_limit != 0 && r->dirty_count + r->group_count * 3 >= r->dirty_limit)
+	if (r->dirty_limit != 0 && recover_blocks_changed(r) >= r->dirty_limit &&
+		(r->progress || !r->forced))
 		r->more = true;
 	return r->more;
 }
@@ -157,8 +184,8 @@ static int process_list(struct recovery *r)
 		inum_t next;
 		int done = process(r, ino, &next);
 
-		if (done <= 0)
-			return done;
+		if (done <= 0 || r->more)
+			return done < 0 ? done : 0;
 		ino = next;
 		r->super.last_orphan = le32_put(ino);
 	}
@@ -248,7 +275,7 @@ static int process_block(struct recovery *r, const struct inode *file, pblk_t pb
 
 		if (done < 0)
 			return done;
-		if (done == 0)
+		if (done == 0 || r->more)
 			*ret_left = true;
 		else
 			slot[i] = le32_put(0);

@@ -110,6 +110,11 @@ static int stage_log(struct recovery *r)
 
 /* --- stage 2: fast commits, orphans -------------------------------------------------------------------------------------- */
 
+uint32_t recover_blocks_changed(const struct recovery *r)
+{
+	return r->dirty_count + r->group_count * 3 + usage_blocks(r);
+}
+
 static int process_orphans(struct recovery *r)
 {
 	if (!orphans_present(r) || (le16_get(r->super.state) & SUPER_STATE_ERROR) != 0)
@@ -143,7 +148,7 @@ static int stage_rest(struct recovery *r, bool was_replayed)
 		err = bitmap_write(r);
 	if (err == 0)
 		err = tx_write(r);
-	return err != 0 ? err : store_super(r, r->work, true, 0);
+	return err != 0 ? err : store_super(r, r->work, r->journal != NULL, 0);
 }
 
 /* --- begin, end ------------------------------------------------------------------------------------------------------------ */
@@ -189,8 +194,13 @@ static void end(struct recovery *r)
 	mem_free(r->env, r, sizeof(*r));
 }
 
-/* One round. For good and with *ret_more it ended between two orphans, and what is left is a recovery like any other. */
-static int run_round(struct recovery *r, bool *ret_more)
+/* How one round ended. */
+struct rounds {
+	bool more; /* for good, before all orphans were done: what is left is a recovery like any other */
+	bool idle; /* and nothing had been changed */
+};
+
+static int run_round(struct recovery *r, struct rounds *rounds)
 {
 	const struct recover_request *rq = r->rq;
 	int err = stage_log(r);
@@ -201,13 +211,15 @@ static int run_round(struct recovery *r, bool *ret_more)
 	bool live = r->journal != NULL && !journal_is_empty(r->journal) &&
 		    volume_has_incompat(r->vol, FEATURE_INCOMPAT_RECOVER);
 
+	r->forced = rounds->idle;
 	if (rq->for_good && r->journal != NULL)
 		r->dirty_limit = journal_capacity(r->journal) / 2;
 	err = stage_rest(r, live);
 	drop_work(r);
 	if (err == 0)
 		err = rq->for_good ? store_for_good(r) : store_in_memory(r);
-	*ret_more = r->more;
+	rounds->more = r->more;
+	rounds->idle = r->more && r->idle;
 	return err;
 }
 
@@ -224,7 +236,7 @@ static int log_is_stale(const struct recover_request *rq, bool *ret)
 }
 
 static int one_round(const struct recover_request *rq, struct e4_blockdev **ret_overlay,
-	struct e4_replay_result *result, bool *ret_more)
+	struct e4_replay_result *result, struct rounds *rounds)
 {
 	struct recovery *r = mem_zalloc(rq->vol->env, sizeof(*r));
 
@@ -233,7 +245,7 @@ static int one_round(const struct recover_request *rq, struct e4_blockdev **ret_
 	int err = begin(r, rq, result);
 
 	if (err == 0)
-		err = run_round(r, ret_more);
+		err = run_round(r, rounds);
 	/* The overlay `work` goes; the volume must not read from it any more. */
 	struct e4_blockdev *stays = err == 0 && !rq->for_good ? r->replayed : rq->dev;
 	int reload = volume_reload(rq->vol, stays);
@@ -253,7 +265,7 @@ int recover_run(const struct recover_request *rq, struct e4_blockdev **ret_overl
 	struct e4_replay_result *ret)
 {
 	bool needed = recover_is_needed(rq->vol);
-	bool more = false;
+	struct rounds rounds = {.more = false};
 
 	*ret_overlay = NULL;
 	ret->was_needed = 0;
@@ -270,10 +282,10 @@ int recover_run(const struct recover_request *rq, struct e4_blockdev **ret_overl
 		return fail(
 			rq->vol->env, E4_WHY_RECOVER_RO_COMPAT, .name = rq->vol->read_only_reason);
 	do {
-		int err = one_round(rq, ret_overlay, ret, &more);
+		int err = one_round(rq, ret_overlay, ret, &rounds);
 
 		if (err != 0)
 			return err;
-	} while (more);
+	} while (rounds.more);
 	return 0;
 }

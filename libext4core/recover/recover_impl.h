@@ -76,11 +76,14 @@ struct recovery {
 	uint32_t group_count;
 	uint32_t dirty_limit; /* stop between two orphans at so many blocks; 0 = never */
 	bool more;            /* stopped there */
+	bool idle;            /* it changed nothing on the device */
+	bool progress;        /* an orphan was processed, or made smaller */
+	bool forced; /* the round before changed nothing: begin with an orphan whatever the limit */
 	struct claim *claims; /* sorted */
 	uint32_t claim_count;
 	group_t alloc_hint;
 	struct usage *usage; /* NULL: not tracked, or nothing will be written */
-	uint32_t now; /* seconds: the i_dtime of what is deleted */
+	uint32_t now;        /* seconds: the i_dtime of what is deleted */
 	struct e4_replay_result *result;
 };
 
@@ -141,6 +144,16 @@ void map_fini(struct env *env, struct map_list *m);
 /* indirect_edit.c */
 int indirect_truncate(
 	struct recovery *r, struct rinode *ri, uint64_t first, bool *ret_changed) E4_MUST_CHECK;
+
+/* Frees what lies behind `first`, in place: only the path to the cut changes, however large the tree is. Stores the inode. */
+int map_cut(struct recovery *r, struct rinode *ri, uint64_t first) E4_MUST_CHECK;
+
+/* shrink.c */
+int shrink_orphan(
+	struct recovery *r, struct rinode *ri, uint64_t first, bool *ret_changed) E4_MUST_CHECK;
+
+/* recover.c: blocks that this round changes so far, at most */
+uint32_t recover_blocks_changed(const struct recovery *r);
 
 /* orphans.c */
 bool orphans_present(const struct recovery *r);

@@ -259,6 +259,7 @@ int store_for_good(struct recovery *r)
 	changes_fini(&c);
 	if (err != 0)
 		return err;
+	r->idle = c.only_super;
 	if (r->more)
 		return journal_set_tail(r->journal, r->log.head, r->log.next_tid);
 	err = empty_log(r);
