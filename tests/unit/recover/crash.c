@@ -393,28 +393,64 @@ static int cut_everywhere(const struct cutter *c, uint32_t max_cuts, uint32_t su
 	return err;
 }
 
+/* Recovers *ret_final for good and records what was written. */
+static int record_run(struct cutter *c, struct image *ret_final, struct e4_replay_result *ret)
+{
+	struct stack s;
+	int err = stack_open(&s, ret_final, true);
+
+	if (err == 0)
+		err = recover(&s, true, NULL, ret);
+	if (err == 0)
+		err = copy_entries(c, s.record);
+	stack_close(&s);
+	return err;
+}
+
+static void cutter_fini(struct cutter *c)
+{
+	for (uint64_t i = 0; i < c->count && c->entries != NULL; i++)
+		free((void *)(uintptr_t)c->entries[i].data);
+	free(c->entries);
+	free(c->barrier);
+}
+
 int crash_all(const struct image *dirty, uint32_t max_cuts, uint32_t subsets, uint32_t seed,
 	struct crash_stats *ret, struct image *ret_final)
 {
 	struct cutter c = {.dirty = dirty, .final = ret_final};
-	struct stack s;
 	int err = image_copy(dirty, ret_final);
 
 	*ret = (struct crash_stats){.equal = true};
 	if (err == 0)
-		err = stack_open(&s, ret_final, true);
-	if (err != 0)
-		return err;
-	err = recover(&s, true, NULL, &ret->result);
-	if (err == 0)
-		err = copy_entries(&c, s.record);
-	stack_close(&s);
+		err = record_run(&c, ret_final, &ret->result);
 	ret->writes = (uint32_t)c.count;
 	if (err == 0)
 		err = cut_everywhere(&c, max_cuts, subsets, seed, ret);
-	for (uint64_t i = 0; i < c.count && c.entries != NULL; i++)
-		free((void *)(uintptr_t)c.entries[i].data);
-	free(c.entries);
-	free(c.barrier);
+	cutter_fini(&c);
+	return err;
+}
+
+int crash_foreach_prefix(const struct image *dirty,
+	void (*fn)(struct image *cut, uint32_t n, uint32_t count), struct e4_replay_result *ret)
+{
+	struct cutter c = {.dirty = dirty};
+	struct image final;
+	struct image cut;
+	int err = image_copy(dirty, &final);
+
+	if (err == 0)
+		err = record_run(&c, &final, ret);
+	image_fini(&final);
+	if (err == 0)
+		err = image_copy(dirty, &cut);
+	if (err == 0) {
+		for (uint64_t n = 0; n < c.count; n++) {
+			apply(&cut, &c.entries[n]);
+			fn(&cut, (uint32_t)n + 1, (uint32_t)c.count);
+		}
+		image_fini(&cut);
+	}
+	cutter_fini(&c);
 	return err;
 }

@@ -37,4 +37,8 @@ int image_recover_in_memory(struct image *img, struct e4_replay_result *ret);
 int crash_all(const struct image *dirty, uint32_t max_cuts, uint32_t subsets, uint32_t seed,
 	struct crash_stats *ret, struct image *ret_final);
 
+/* Recovers a copy for good on a recording device and shows the volume as each write, flushes among them, left it: n of count. */
+int crash_foreach_prefix(const struct image *dirty,
+	void (*fn)(struct image *cut, uint32_t n, uint32_t count), struct e4_replay_result *ret);
+
 #endif

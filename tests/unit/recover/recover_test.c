@@ -9,13 +9,10 @@
 #include "format/jbd2.h"
 #include "format/super.h"
 #include "unit.h"
+#include "volumes.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* A kind of volume, and of log. */
 static const struct kind {
@@ -33,38 +30,9 @@ static const struct kind {
 };
 #define KINDS ((int)(sizeof(kinds) / sizeof(kinds[0])))
 
-static char dir[] = "/tmp/e4-recover-XXXXXX";
-
-static bool have_tools(void)
-{
-	return system("(PATH=$PATH:/sbin:/usr/sbin; command -v mke2fs && command -v debugfs && "
-		      "command -v e2fsck) >/dev/null 2>&1") == 0;
-}
-
-static int __attribute__((format(printf, 1, 2))) shell(const char *format, ...)
-{
-	char command[4096];
-	char body[3800];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(body, sizeof(body), format, args);
-	va_end(args);
-	snprintf(command, sizeof(command), "cd %s && PATH=$PATH:/sbin:/usr/sbin && (%s) >out 2>&1",
-		dir, body);
-	return system(command);
-}
-
-static void path_of(const char *name, char path[256])
-{
-	snprintf(path, 256, "%s/%s", dir, name);
-}
-
 /* Two files, one cut short and one without a name, both on the orphan list; a log of two transactions, one block revoked. */
 static void make_dirty(int kind, struct image *ret)
 {
-	char path[256];
-
 	ck_assert_int_eq(shell("rm -f v; truncate -s 12M v; mkfs.ext4 -q -F %s v; head -c 300000 "
 			       "/dev/urandom >f; "
 			       "head -c 20000 /dev/urandom >blk",
@@ -77,25 +45,7 @@ static void make_dirty(int kind, struct image *ret)
 			       "'jw -b 2903 blk' jc | debugfs -w -f - v",
 				 kinds[kind].jo),
 		0);
-	path_of("v", path);
-	ck_assert_int_eq(image_read(path, NULL, ret), 0);
-}
-
-static void check_clean(const struct image *img)
-{
-	char path[256];
-
-	path_of("v", path);
-	ck_assert_int_eq(image_write(img, path), 0);
-	if (shell("e2fsck -fn v") != 0) {
-		(void)shell("cat out >&2");
-		ck_abort_msg("e2fsck finds faults");
-	}
-}
-
-static struct disk_super *super_of(struct image *img)
-{
-	return (void *)(img->bytes + SUPER_OFFSET);
+	read_volume(ret);
 }
 
 START_TEST(recover_run__cut_at_every_write__ends_in_the_same_bytes)
@@ -163,11 +113,6 @@ START_TEST(recover_run__in_memory__shows_the_recovered_volume_and_leaves_the_dev
 }
 END_TEST
 
-static void reseal(struct disk_super *s)
-{
-	s->checksum = le32_put(csum_super(s));
-}
-
 START_TEST(recover_run__recover_clear__empties_the_log_without_replay)
 {
 	struct crash_stats stats;
@@ -204,11 +149,8 @@ START_TEST(recover_run__error_recorded_on_the_device__survives_the_replay)
 	ck_assert_int_eq(shell("dd if=v of=sb bs=1024 skip=1 count=1; printf '%%s\\n' 'jo -c -v 3' "
 			       "'jw -b 1 sb' jc | debugfs -w -f - v"),
 		0);
-	char path[256];
-
-	path_of("v", path);
 	image_fini(&dirty);
-	ck_assert_int_eq(image_read(path, NULL, &dirty), 0);
+	read_volume(&dirty);
 	struct disk_super *s = super_of(&dirty);
 
 	s->error_count = le32_put(3);
@@ -276,20 +218,76 @@ START_TEST(recover_run__orphan_number_impossible__is_left_and_reported)
 }
 END_TEST
 
-static void remove_dir(void)
+static void make_without_journal(const char *options, struct image *ret)
 {
-	char command[300];
-
-	snprintf(command, sizeof(command), "rm -rf %s", dir);
-	(void)!system(command);
+	ck_assert_int_eq(shell("rm -f v; truncate -s 12M v; mkfs.ext4 -q -F -O ^has_journal %s v; "
+			       "head -c 300000 /dev/urandom >f; "
+			       "printf '%%s\\n' 'write f a' 'write f b' 'sif b links_count 0' 'sif "
+			       "a dtime 13' 'sif b dtime 0' 'ssv last_orphan 12' 'sif a size 5500' "
+			       "'unlink b' | debugfs -w -f - v",
+				 options),
+		0);
+	read_volume(ret);
 }
+
+START_TEST(recover_run__no_journal__finishes_orphans)
+{
+	static const char *const options[] = {"-b 1024", "-b 4096", "-b 1024 -O ^metadata_csum"};
+	struct e4_replay_result r;
+	struct image dirty;
+	struct image same;
+
+	if (!have_tools())
+		return;
+	make_without_journal(options[_i], &dirty);
+	ck_assert_int_eq(image_recover(&dirty, &r), 0);
+	ck_assert_uint_eq(r.orphans_deleted, 1);
+	ck_assert_uint_eq(r.orphans_truncated, 1);
+	ck_assert_uint_ne(le16_get(super_of(&dirty)->state) & SUPER_STATE_VALID, 0);
+	check_clean(&dirty);
+	ck_assert_int_eq(image_copy(&dirty, &same), 0);
+	ck_assert_int_eq(image_recover(&dirty, &r), 0);
+	ck_assert_uint_eq(r.was_needed, 0);
+	ck_assert_mem_eq(dirty.bytes, same.bytes, same.size);
+	image_fini(&dirty);
+	image_fini(&same);
+}
+END_TEST
+
+/* What says VALID is as it was, or finished; what does not can be repaired. */
+static void check_marked(struct image *cut, uint32_t n, uint32_t count)
+{
+	(void)count;
+	if ((le16_get(super_of(cut)->state) & SUPER_STATE_VALID) == 0) {
+		check_repairable(cut);
+		return;
+	}
+	ck_assert(le32_get(super_of(cut)->last_orphan) == (n <= 2 ? 12 : 0));
+	if (n > 2)
+		check_clean(cut);
+}
+
+/* Nothing can be repeated without a log: from the first write to the last the volume says that it needs a check. */
+START_TEST(recover_run__no_journal__is_marked_while_it_is_written)
+{
+	struct e4_replay_result r;
+	struct image dirty;
+
+	if (!have_tools())
+		return;
+	make_without_journal("-b 1024", &dirty);
+	ck_assert_int_eq(crash_foreach_prefix(&dirty, check_marked, &r), 0);
+	ck_assert_uint_eq(r.orphans_deleted, 1);
+	image_fini(&dirty);
+}
+END_TEST
 
 int main(void)
 {
 	Suite *suite = suite_create("recover");
 	TCase *t = tcase_create("recover");
 
-	if (mkdtemp(dir) == NULL)
+	if (!volumes_begin())
 		return 1;
 	tcase_set_timeout(t, 100);
 	tcase_add_loop_test(t, recover_run__cut_at_every_write__ends_in_the_same_bytes, 0, KINDS);
@@ -300,9 +298,11 @@ int main(void)
 	tcase_add_test(t, recover_run__error_recorded_on_the_device__survives_the_replay);
 	tcase_add_test(t, recover_run__corrupt_log__is_refused_before_the_first_write);
 	tcase_add_loop_test(t, recover_run__orphan_number_impossible__is_left_and_reported, 0, 3);
+	tcase_add_loop_test(t, recover_run__no_journal__finishes_orphans, 0, 3);
+	tcase_add_test(t, recover_run__no_journal__is_marked_while_it_is_written);
 	suite_add_tcase(suite, t);
 	int status = unit_run(suite);
 
-	remove_dir();
+	volumes_end();
 	return status;
 }
