@@ -159,7 +159,7 @@ uint64_t env_mono_ns(struct env *env)
 
 void env_sleep_seconds(struct env *env, uint32_t seconds)
 {
-	struct timespec ts = {.tv_sec = seconds};
+	struct timespec ts = {.tv_sec = (time_t)seconds};
 
 	(void)env;
 	while (nanosleep(&ts, &ts) != 0 && errno == EINTR)

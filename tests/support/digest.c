@@ -1,12 +1,13 @@
 /* digest.c - see digest.h. A queue of directories, no recursion. */
 #include "digest.h"
 
+#include "base/crc32c.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 static void note(struct digest_object *o, int64_t r)
 {
@@ -16,7 +17,7 @@ static void note(struct digest_object *o, int64_t r)
 
 static void add_bytes(struct digest_object *o, const void *p, size_t n)
 {
-	o->crc = (uint32_t)crc32(o->crc, p, (uInt)n);
+	o->crc = crc32c(o->crc, p, n);
 }
 
 static void add_stat(struct e4_inode *ip, struct digest_object *o, struct e4_stat *st)

@@ -2,12 +2,12 @@
  * partition_test.c - MBR and GPT tables made in memory, whole and damaged.
  */
 #include "blockdev/blockdev.h"
+#include "blockdev/crc32.h"
 #include "unit.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <zlib.h>
 
 #define DISK_SIZE (8u << 20)
 
@@ -70,6 +70,13 @@ static void expect_failure(uint32_t number, int err, const char *why)
 	ck_assert_int_eq(e4_blockdev_last_error(disk, &last), 0);
 	ck_assert_str_eq(last.why, why);
 }
+
+START_TEST(crc32_ieee__digits__is_the_standard_value_also_in_pieces)
+{
+	ck_assert_uint_eq(crc32_ieee(0, "123456789", 9), 0xCBF43926u);
+	ck_assert_uint_eq(crc32_ieee(crc32_ieee(0, "1234", 4), "56789", 5), 0xCBF43926u);
+}
+END_TEST
 
 START_TEST(partition__mbr__primaries_and_logicals_are_found)
 {
@@ -134,8 +141,8 @@ static void gpt_header(uint64_t lba_size, uint64_t lba, uint64_t other, uint64_t
 	put(h + 72, 8, entries_lba);
 	put(h + 80, 4, count);
 	put(h + 84, 4, 128);
-	put(h + 88, 4, crc32(0, table, count * 128));
-	put(h + 16, 4, crc32(0, h, sizeof(h)));
+	put(h + 88, 4, crc32_ieee(0, table, count * 128));
+	put(h + 16, 4, crc32_ieee(0, h, sizeof(h)));
 	write_at(lba * lba_size, h, sizeof(h));
 	write_at(entries_lba * lba_size, table, count * 128);
 }
@@ -246,6 +253,7 @@ int main(void)
 	TCase *tc = tcase_create("partition tables");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, crc32_ieee__digits__is_the_standard_value_also_in_pieces);
 	tcase_add_test(tc, partition__mbr__primaries_and_logicals_are_found);
 	tcase_add_test(tc, partition__mbr_chain_in_a_circle__ends);
 	tcase_add_test(tc, partition__mbr_chain_into_nothing__names_the_block);

@@ -78,7 +78,7 @@ static bool make(const char *mkfs_args, const char *debugfs_request)
 
 static void touch(const char *name)
 {
-	char path[512];
+	char path[1024];
 
 	snprintf(path, sizeof(path), "%s/d/%s", mount_path, name);
 	int fd = open(path, O_CREAT | O_WRONLY, 0600);
