@@ -20,8 +20,7 @@ static int get_group(struct recovery *r, group_t number, struct rgroup **ret)
 {
 	struct list *bucket = &r->groups[number % RECOVER_HASH];
 
-	list_for(it, bucket)
-	{
+	list_for (it, bucket) {
 		struct rgroup *g = container_of(it, struct rgroup, hash);
 
 		if (g->number == number) {
@@ -374,8 +373,7 @@ static void sum_totals(struct recovery *r)
 int bitmap_write(struct recovery *r)
 {
 	for (uint32_t i = 0; i < RECOVER_HASH; i++) {
-		list_for(it, &r->groups[i])
-		{
+		list_for (it, &r->groups[i]) {
 			int err = write_group(r, container_of(it, struct rgroup, hash));
 
 			if (err != 0)
@@ -389,8 +387,7 @@ int bitmap_write(struct recovery *r)
 void bitmap_drop(struct recovery *r)
 {
 	for (uint32_t i = 0; i < RECOVER_HASH; i++) {
-		list_for_safe(it, tmp, &r->groups[i])
-		{
+		list_for_safe (it, tmp, &r->groups[i]) {
 			struct rgroup *g = container_of(it, struct rgroup, hash);
 
 			list_del(&g->hash);

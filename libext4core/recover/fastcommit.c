@@ -425,8 +425,7 @@ static int finish_inode(struct recovery *r, struct rinode *ri)
 static int finish(struct recovery *r)
 {
 	for (uint32_t i = 0; i < RECOVER_HASH; i++) {
-		list_for_safe(it, tmp, &r->inodes[i])
-		{
+		list_for_safe (it, tmp, &r->inodes[i]) {
 			int err = finish_inode(r, container_of(it, struct rinode, hash));
 
 			if (err != 0)

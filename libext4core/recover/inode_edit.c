@@ -26,8 +26,7 @@ static void unhash(struct recovery *r, struct rinode *ri)
 
 static struct rinode *find(struct recovery *r, inum_t ino)
 {
-	list_for(it, &r->inodes[ino % RECOVER_HASH])
-	{
+	list_for (it, &r->inodes[ino % RECOVER_HASH]) {
 		struct rinode *ri = container_of(it, struct rinode, hash);
 
 		if (ri->ip.ino == ino)
@@ -110,8 +109,7 @@ void rinode_seal_raw(const struct recovery *r, inum_t ino, uint8_t *raw)
 void rinodes_drop(struct recovery *r)
 {
 	for (uint32_t i = 0; i < RECOVER_HASH; i++) {
-		list_for_safe(it, tmp, &r->inodes[i])
-		{
+		list_for_safe (it, tmp, &r->inodes[i]) {
 			unhash(r, container_of(it, struct rinode, hash));
 		}
 	}

@@ -66,7 +66,7 @@ static int truncate_extents(struct recovery *r, struct rinode *ri, uint64_t firs
 			return err;
 	}
 	*ret_changed = true;
-	if (ri->map.meta_count > REWRITE_MAX)
+	if (ri->map.meta_count > REWRITE_MAX && !ri->map_changed)
 		return map_cut(r, ri, first);
 	err = map_remove(r, ri, first, (uint64_t)1 << 32);
 	return err != 0 ? err : map_write(r, ri);

@@ -84,8 +84,7 @@ static int plan_init(struct recovery *r, struct rinode *ri, struct plan *p)
 	if (p->seen == NULL)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < RECOVER_HASH; i++) {
-		list_for(it, &r->groups[i])
-		{
+		list_for (it, &r->groups[i]) {
 			bit_set(p->seen, container_of(it, struct rgroup, hash)->number);
 		}
 	}
@@ -181,7 +180,8 @@ int shrink_orphan(struct recovery *r, struct rinode *ri, uint64_t first, bool *r
 	struct plan p;
 	uint64_t cut;
 
-	if (r->dirty_limit == 0 || !rinode_has_map(ri))
+	/* With map_changed the list is newer than the tree, which is what is planned with and cut here. */
+	if (r->dirty_limit == 0 || !rinode_has_map(ri) || ri->map_changed)
 		return 1;
 	int err = plan_init(r, ri, &p);
 	bool whole = err == 0 && plan_cut(&p, first, &cut);
@@ -189,8 +189,11 @@ int shrink_orphan(struct recovery *r, struct rinode *ri, uint64_t first, bool *r
 	plan_fini(&p);
 	if (err != 0 || whole)
 		return err != 0 ? err : 1;
+	/* Nothing but blocks of the map at its end: no cut would make it smaller. */
+	if (!r->progress && cut > LBLK_MAX)
+		return 1;
 	r->more = true;
-	if (r->progress || cut > LBLK_MAX)
+	if (r->progress)
 		return 0;
 	err = cut_map(r, ri, cut, ret_changed);
 	r->progress = true;

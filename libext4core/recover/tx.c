@@ -43,8 +43,7 @@ int tx_write(struct recovery *r)
 	uint32_t bs = r->vol->block_size;
 	int err = 0;
 
-	list_for_safe(it, tmp, &r->dirty)
-	{
+	list_for_safe (it, tmp, &r->dirty) {
 		struct buf *b = container_of(it, struct buf, dirty);
 
 		buf_seal(b);
@@ -59,8 +58,7 @@ int tx_write(struct recovery *r)
 
 void tx_drop(struct recovery *r)
 {
-	list_for_safe(it, tmp, &r->dirty)
-	{
+	list_for_safe (it, tmp, &r->dirty) {
 		buf_unjoin(container_of(it, struct buf, dirty));
 	}
 	r->dirty_count = 0;

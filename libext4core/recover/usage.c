@@ -60,14 +60,12 @@ void usage_drop(struct recovery *r)
 	if (r->usage == NULL)
 		return;
 	for (uint32_t i = 0; i < RECOVER_HASH; i++) {
-		list_for_safe(it, tmp, &r->usage->notes[i])
-		{
+		list_for_safe (it, tmp, &r->usage->notes[i]) {
 			struct usage_note *n = container_of(it, struct usage_note, hash);
 
 			mem_free(r->env, n, sizeof(*n));
 		}
-		list_for_safe(it, tmp, &r->usage->changes[i])
-		{
+		list_for_safe (it, tmp, &r->usage->changes[i]) {
 			struct usage_change *c = container_of(it, struct usage_change, hash);
 
 			mem_free(r->env, c, sizeof(*c));
@@ -117,8 +115,7 @@ static int charge_of(const struct recovery *r, struct inode *ip, struct charge *
 
 static struct usage_note *find_note(const struct recovery *r, inum_t ino)
 {
-	list_for(it, &r->usage->notes[ino % RECOVER_HASH])
-	{
+	list_for (it, &r->usage->notes[ino % RECOVER_HASH]) {
 		struct usage_note *n = container_of(it, struct usage_note, hash);
 
 		if (n->ino == ino)
@@ -167,8 +164,7 @@ static int get_change(
 {
 	struct list *bucket = &r->usage->changes[id % RECOVER_HASH];
 
-	list_for(it, bucket)
-	{
+	list_for (it, bucket) {
 		*ret = container_of(it, struct usage_change, hash);
 		if ((*ret)->type == type && (*ret)->id == id)
 			return 0;
@@ -224,8 +220,7 @@ static int write_type(struct recovery *r, enum quota_type type)
 	int err = 0;
 
 	for (uint32_t i = 0; i < RECOVER_HASH; i++) {
-		list_for(it, &r->usage->changes[i])
-		{
+		list_for (it, &r->usage->changes[i]) {
 			struct usage_change *c = container_of(it, struct usage_change, hash);
 
 			if (c->type != type || (c->space == 0 && c->inodes == 0))
@@ -250,8 +245,7 @@ int usage_write(struct recovery *r)
 	if (r->usage == NULL)
 		return 0;
 	for (uint32_t i = 0; i < RECOVER_HASH && err == 0; i++) {
-		list_for(it, &r->usage->notes[i])
-		{
+		list_for (it, &r->usage->notes[i]) {
 			err = compare(r, container_of(it, struct usage_note, hash));
 			if (err != 0)
 				return err;

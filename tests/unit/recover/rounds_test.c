@@ -92,6 +92,28 @@ START_TEST(recover_run__large_map_cut_short__goes_in_rounds)
 }
 END_TEST
 
+/* All of 226 indirect blocks are empty: cutting the map from its end frees no data. */
+START_TEST(recover_run__map_without_data__ends)
+{
+	struct e4_replay_result r;
+	struct image dirty;
+
+	if (!have_tools())
+		return;
+	make_dirty(kinds[2].mkfs, (uint64_t)PIECES * 4096, 0, &dirty);
+	image_fini(&dirty);
+	ck_assert_int_eq(
+		shell("debugfs -R 'stat <12>' v | grep "
+		      "-o '(IND):[0-9]*' | sed 's/.*:/zap_block -p 0 /' >c; debugfs -w -f c v; "
+		      "test $(wc -l <c) -gt 200"),
+		0);
+	read_volume(&dirty);
+	ck_assert_int_eq(image_recover(&dirty, &r), 0);
+	ck_assert_uint_eq(r.orphans_deleted, 2);
+	image_fini(&dirty);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("rounds");
@@ -102,6 +124,7 @@ int main(void)
 	tcase_set_timeout(t, 100);
 	tcase_add_loop_test(t, recover_run__orphan_in_more_groups_than_fit__goes_in_rounds, 0, KINDS);
 	tcase_add_loop_test(t, recover_run__large_map_cut_short__goes_in_rounds, 0, 3 * KINDS / 2);
+	tcase_add_test(t, recover_run__map_without_data__ends);
 	suite_add_tcase(suite, t);
 	int status = unit_run(suite);
 
