@@ -41,7 +41,7 @@ static int copy_out(struct e4_file *file, uint8_t *buf, uint64_t len, uint64_t o
 		if (r < 0) {
 			return r;
 		}
-		memcpy(buf, from, n);
+		memcpy(buf, from, (size_t)n);
 		r = e4_dax_unmap(file, from, n);
 		if (r < 0) {
 			return r;

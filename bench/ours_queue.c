@@ -121,7 +121,7 @@ static int slot_prepare(struct queue *q, struct slot *s)
 			if (m->type == E4_MAP_INLINE) {
 				n = e4_pread(t->file, at, len, s->offset);
 			} else {
-				memset(at, 0, len);
+				memset(at, 0, (size_t)len);
 			}
 			s->offset += len;
 			s->left -= len;

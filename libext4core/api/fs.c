@@ -145,7 +145,7 @@ static int stat_inode(struct inode *ip, struct e4_stat *ret)
 
 	inode_to_stat(ip, &s);
 	s.struct_size = ret->struct_size;
-	memcpy(ret, &s, min_u64(ret->struct_size, sizeof(s)));
+	memcpy(ret, &s, (size_t)min_u64(ret->struct_size, sizeof(s)));
 	return 0;
 }
 
@@ -305,6 +305,6 @@ int e4_counters(struct e4_fs *fs, struct e4_counters *ret)
 		.errors = error_count(fs->env),
 	};
 	inode_cache_es_totals(fs->inodes, &c.extent_records, &c.extent_heap_bytes);
-	memcpy(ret, &c, min_u64(ret->struct_size, sizeof(c)));
+	memcpy(ret, &c, (size_t)min_u64(ret->struct_size, sizeof(c)));
 	return 0;
 }

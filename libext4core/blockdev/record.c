@@ -31,12 +31,12 @@ static bool grow(struct record *d) E4_REQUIRES(d->lock)
 	if (d->count < d->room)
 		return true;
 	uint64_t room = d->room != 0 ? d->room * 2 : 64;
-	struct event **events = mem_zalloc_array(d->env, room, sizeof(struct event *));
+	struct event **events = mem_zalloc_array(d->env, (size_t)room, sizeof(struct event *));
 	if (events == NULL)
 		return false;
 	if (d->count != 0)
-		memcpy(events, d->events, d->count * sizeof(struct event *));
-	mem_free(d->env, d->events, d->room * sizeof(struct event *));
+		memcpy(events, d->events, (size_t)d->count * sizeof(struct event *));
+	mem_free(d->env, d->events, (size_t)d->room * sizeof(struct event *));
 	d->events = events;
 	d->room = room;
 	return true;
@@ -165,7 +165,7 @@ static void record_close(void *ctx)
 	struct record *d = ctx;
 
 	forget(d);
-	mem_free(d->env, d->events, d->room * sizeof(struct event *));
+	mem_free(d->env, d->events, (size_t)d->room * sizeof(struct event *));
 	mutex_fini(&d->lock);
 	mem_free(d->env, d, sizeof(*d));
 }

@@ -36,7 +36,7 @@ static struct layout layout_of(uint32_t count, uint8_t depth)
 		bool top = level + 1 == l.levels;
 
 		l.count[level] = (uint32_t)round_up_u64(l.count[level], top ? 4 : NODE_FAN);
-		at = round_up_u64(at, top ? sizeof(node_vec) : E4_CACHE_LINE);
+		at = (size_t)round_up_u64(at, top ? sizeof(node_vec) : E4_CACHE_LINE);
 		l.at[level] = at;
 		at += l.count[level] * sizeof(int32_t);
 	}

@@ -66,7 +66,7 @@ void memory_zero(struct memory *m, uint64_t len)
 		uint64_t n;
 		void *at = memory_next(m, len, &n);
 
-		memset(at, 0, n);
+		memset(at, 0, (size_t)n);
 		memory_advance(m, n);
 		len -= n;
 	}

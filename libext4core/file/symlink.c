@@ -36,7 +36,7 @@ static int64_t plain_target(
 		return fail(ip->vol->env, E4_WHY_SYMLINK_NUL, .ino = ip->ino,
 			.found = (uint64_t)(nul - stored), .expected = len);
 	if (size > 0)
-		memcpy(buf, stored, min_u64(size, len));
+		memcpy(buf, stored, (size_t)min_u64(size, len));
 	return len;
 }
 
@@ -53,7 +53,7 @@ static int64_t nokey_target(
 			.found = cipher_len, .expected = len);
 	uint32_t name_len = dir_nokey_name(&no_hash, stored + CIPHER_HEAD, cipher_len, name);
 	if (size > 0)
-		memcpy(buf, name, min_u64(size, name_len));
+		memcpy(buf, name, (size_t)min_u64(size, name_len));
 	return name_len;
 }
 

@@ -27,7 +27,7 @@ struct e4_mount_options fs_options(const struct e4_mount_options *opts)
 	struct e4_mount_options o = {.struct_size = sizeof(o)};
 
 	if (opts != NULL)
-		memcpy(&o, opts, min_u64(opts->struct_size, sizeof(o)));
+		memcpy(&o, opts, (size_t)min_u64(opts->struct_size, sizeof(o)));
 	o.struct_size = sizeof(o);
 	return o;
 }
@@ -291,7 +291,7 @@ int fs_replay(
 	if (r < 0)
 		return r;
 	result.struct_size = ret->struct_size;
-	memcpy(ret, &result, min_u64(ret->struct_size, sizeof(result)));
+	memcpy(ret, &result, (size_t)min_u64(ret->struct_size, sizeof(result)));
 	return 0;
 }
 

@@ -83,7 +83,7 @@ int fs_statfs(struct e4_fs *fs, struct e4_statfs *ret)
 	};
 	for (unsigned i = 0; i < 8; i++)
 		s.fsid[i] = vol->super.uuid[i] ^ vol->super.uuid[i + 8];
-	memcpy(ret, &s, min_u64(ret->struct_size, sizeof(s)));
+	memcpy(ret, &s, (size_t)min_u64(ret->struct_size, sizeof(s)));
 	return 0;
 }
 
@@ -116,7 +116,7 @@ void fs_info(struct e4_fs *fs, struct e4_fs_info *ret)
 	i.read_only = fs->read_only;
 	memcpy(i.read_only_reason, fs->vol->read_only_reason, sizeof(i.read_only_reason));
 	i.struct_size = ret->struct_size;
-	memcpy(ret, &i, min_u64(ret->struct_size, sizeof(i)));
+	memcpy(ret, &i, (size_t)min_u64(ret->struct_size, sizeof(i)));
 }
 
 /* The newest failure's text stands as the reason why nothing can be done with the volume. */
@@ -125,7 +125,7 @@ static void reason_from_failure(struct env *env, struct e4_fs_info *i)
 	struct e4_error e = {.struct_size = sizeof(e)};
 
 	if (error_last(env, &e)) {
-		size_t n = min_u64(strlen(e.text), sizeof(i->read_only_reason) - 1);
+		size_t n = (size_t)min_u64(strlen(e.text), sizeof(i->read_only_reason) - 1);
 
 		memcpy(i->read_only_reason, e.text, n);
 		i->read_only_reason[n] = '\0';
@@ -153,6 +153,6 @@ int fs_probe(struct e4_blockdev *dev, const struct e4_mount_options *opts, struc
 		reason_from_failure(dev->env, &i);
 	}
 	i.struct_size = ret->struct_size;
-	memcpy(ret, &i, min_u64(ret->struct_size, sizeof(i)));
+	memcpy(ret, &i, (size_t)min_u64(ret->struct_size, sizeof(i)));
 	return 0;
 }

@@ -124,7 +124,7 @@ static int check_symlink(const struct inode *ip, enum inode_purpose purpose)
 		(purpose == INODE_FOR_ORPHAN && ip->nlink == 0))
 		return 0;
 	if (ip->size == 0 || ip->size >= INODE_BLOCK_BYTES ||
-		strnlen((const char *)ip->block, ip->size + 1) != ip->size)
+		strnlen((const char *)ip->block, (size_t)ip->size + 1) != ip->size)
 		return fail(env, E4_WHY_INODE_FAST_LINK, .ino = ip->ino, .found = ip->size,
 			.expected = INODE_BLOCK_BYTES - 1);
 	return 0;

@@ -38,7 +38,7 @@ static uint64_t copy_part(uint8_t *out, uint64_t len, uint64_t offset, const uin
 		return 0;
 	uint64_t n = min_u64(len, part_len - (offset - base));
 	if (n > 0)
-		memcpy(out, part + (offset - base), n);
+		memcpy(out, part + (offset - base), (size_t)n);
 	return n;
 }
 

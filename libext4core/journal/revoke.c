@@ -44,7 +44,7 @@ static int grow(struct journal *j)
 	bigger.slot_count = t->slot_count == 0 ? FIRST_SLOTS : t->slot_count * 2;
 	if (t->slot_count == 0)
 		env_random(j->env, &bigger.salt, sizeof(bigger.salt));
-	bigger.slots = mem_zalloc_array(j->env, bigger.slot_count, sizeof(*bigger.slots));
+	bigger.slots = mem_zalloc_array(j->env, (size_t)bigger.slot_count, sizeof(*bigger.slots));
 	if (bigger.slots == NULL)
 		return -ENOMEM;
 	for (uint64_t i = 0; i < t->slot_count; i++) {
@@ -93,7 +93,8 @@ bool revoke_covers(const struct journal *j, uint64_t block, tid_t tid)
 
 void revoke_fini(struct journal *j)
 {
-	mem_free(j->env, j->revokes.slots, j->revokes.slot_count * sizeof(struct revoke_slot));
+	mem_free(j->env, j->revokes.slots,
+		(size_t)j->revokes.slot_count * sizeof(struct revoke_slot));
 	j->revokes = (struct revoke_table){.salt = 0};
 }
 

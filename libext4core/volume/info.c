@@ -92,5 +92,5 @@ void volume_info(const struct disk_super *s, struct e4_fs_info *ret)
 	memcpy(i.hash_seed, s->hash_seed, sizeof(i.hash_seed));
 	memcpy(i.label, s->volume_name, sizeof(s->volume_name));
 	memcpy(i.last_mounted, s->last_mounted, sizeof(s->last_mounted));
-	memcpy(ret, &i, min_u64(ret->struct_size, sizeof(i)));
+	memcpy(ret, &i, (size_t)min_u64(ret->struct_size, sizeof(i)));
 }

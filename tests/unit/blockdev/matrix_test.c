@@ -52,14 +52,14 @@ START_TEST(blockdev__misaligned_reads_and_writes__equal_a_model)
 		if (i % 7 == 0)
 			offset = offset / 4096 * 4096, len = len / 4096 * 4096, at = data;
 		if (i % 3 != 0) {
-			rand_fill(&seed, at, len);
-			memcpy(model + offset, at, len);
+			rand_fill(&seed, at, (size_t)len);
+			memcpy(model + offset, at, (size_t)len);
 			ck_assert_int_eq(
 				e4_blockdev_write(dev, offset, at, len, rand_next(&seed) % 4), 0);
 		} else {
-			memset(at, 0xEE, len);
+			memset(at, 0xEE, (size_t)len);
 			ck_assert_int_eq(e4_blockdev_read(dev, offset, at, len), 0);
-			ck_assert_mem_eq(at, model + offset, len);
+			ck_assert_mem_eq(at, model + offset, (size_t)len);
 		}
 	}
 	ck_assert_int_eq(e4_blockdev_flush(dev), 0);

@@ -177,7 +177,7 @@ static size_t compare_order(struct inode *ip, const struct listing *k)
 	while ((r = dir_iter_next(it, &d)) > 0) {
 		ck_assert_uint_lt(i, k->count);
 		check_entry(&k->entries[i], &d, i);
-		equal += d.cookie >> 63;
+		equal += (size_t)(d.cookie >> 63);
 		k->entries[i++].off = d.cookie;
 	}
 	ck_assert_int_eq(r, 0);

@@ -121,7 +121,7 @@ START_TEST(file_read__random_ranges__are_the_files_bytes)
 		ck_assert_int_eq(read_in_pieces(buf, len, offset, &seed), (int64_t)want);
 		assert_bytes(buf, offset, want);
 		/* One piece of memory inside one extent goes a shorter way. */
-		memset(buf, 0xA5, len);
+		memset(buf, 0xA5, (size_t)len);
 		ck_assert_int_eq(
 			file_read(&ip, &(struct e4_iovec){buf, len}, 1, offset), (int64_t)want);
 		assert_bytes(buf, offset, want);
@@ -304,14 +304,14 @@ static void make_link(const char *target, uint64_t size, bool slow)
 	if (slow) {
 		struct maps_run one = {.lblk = 0, .len = 1, .pblk = maps_first_free(&m)};
 
-		memcpy(b, target, min_u64(size, 4096));
+		memcpy(b, target, (size_t)min_u64(size, 4096));
 		maps_write_tree(&m, &ip, &one, 1, 0);
 		maps_write_block(&m, one.pblk, b);
 		ip.blocks512 = 8;
 	} else {
 		ip.flags = 0;
 		memset(ip.block, 0, sizeof(ip.block));
-		memcpy(ip.block, target, min_u64(size, sizeof(ip.block)));
+		memcpy(ip.block, target, (size_t)min_u64(size, sizeof(ip.block)));
 		ip.blocks512 = 0;
 	}
 }

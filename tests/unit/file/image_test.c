@@ -77,7 +77,7 @@ static void write_source(void)
 		for (uint64_t i = 0; i < len; i++)
 			content[at + i] = maps_pattern(at + i);
 		fseek(f, (long)at, SEEK_SET);
-		ck_assert_uint_eq(fwrite(content + at, 1, len, f), len);
+		ck_assert_uint_eq(fwrite(content + at, 1, (size_t)len, f), len);
 		at += len + maps_random(&seed) % 200000;
 	}
 	fclose(f);
@@ -159,7 +159,7 @@ START_TEST(file_read__as_mke2fs_laid_it_out__is_what_went_in)
 
 		iov.len = len;
 		ck_assert_int_eq(file_read(&ip, &iov, 1, offset), (int64_t)len);
-		ck_assert_int_eq(memcmp(buf, content + offset, len), 0);
+		ck_assert_int_eq(memcmp(buf, content + offset, (size_t)len), 0);
 	}
 	/* Data and holes tile the file, and holes are zeros. */
 	for (int64_t at = 0; at < FILE_SIZE;) {
@@ -194,7 +194,7 @@ START_TEST(file_read__inline_file__is_what_went_in)
 
 		memset(buf, 0xA5, sizeof(buf));
 		ck_assert_int_eq(file_read(&ip, iov, 3, offset), (int64_t)want);
-		ck_assert_mem_eq(buf, content + min_u64(offset, 100), want);
+		ck_assert_mem_eq(buf, content + min_u64(offset, 100), (size_t)want);
 		ck_assert_uint_eq(buf[want], 0xA5);
 	}
 	close_image();

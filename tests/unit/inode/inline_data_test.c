@@ -57,7 +57,7 @@ START_TEST(inline_data_read__both_parts__are_joined)
 	for (uint64_t from = 0; from < 76; from++) {
 		memset(piece, 0, sizeof(piece));
 		ck_assert_int_eq(inline_data_read(&ip, from, piece, 76 - from), 0);
-		ck_assert_mem_eq(piece, all + from, 76 - from);
+		ck_assert_mem_eq(piece, all + from, (size_t)(76 - from));
 		ck_assert_int_eq(inline_data_read(&ip, from, piece, 1), 0);
 		ck_assert_int_eq(piece[0], all[from]);
 	}

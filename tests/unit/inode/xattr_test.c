@@ -268,7 +268,7 @@ static int ea_read_err;
 static int read_ea(struct inode *ea, void *buf, uint64_t len)
 {
 	ck_assert_uint_eq(ea->ino, EA_INO);
-	memcpy(buf, ea_bytes, len);
+	memcpy(buf, ea_bytes, (size_t)len);
 	return ea_read_err;
 }
 
