@@ -178,7 +178,7 @@ static int cut_map(struct recovery *r, struct rinode *ri, uint64_t cut, bool *re
 int shrink_orphan(struct recovery *r, struct rinode *ri, uint64_t first, bool *ret_changed)
 {
 	struct plan p;
-	uint64_t cut;
+	uint64_t cut = 0;
 
 	/* With map_changed the list is newer than the tree, which is what is planned with and cut here. */
 	if (r->dirty_limit == 0 || !rinode_has_map(ri) || ri->map_changed)

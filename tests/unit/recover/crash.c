@@ -239,9 +239,9 @@ int image_recover(struct image *img, struct e4_replay_result *ret)
 
 int image_recover_in_memory(struct image *img, struct e4_replay_result *ret)
 {
-	struct image seen;
-	struct image before;
-	struct stack s;
+	struct image seen = {0};
+	struct image before = {0};
+	struct stack s = {0};
 	int err = image_copy(img, &seen);
 
 	if (err == 0)
