@@ -1,7 +1,7 @@
 /*
  * fork_guard.c - a page that is empty in the child.
  *
- * Owns:    the guard's page; the process-wide count of forks, for kernels before 4.14.
+ * Owns:    the guard's page; the process-wide count of forks.
  * Locks:   atomics.
  * Always:  a guard made in this process reads as "not a child" until the process forks.
  */
@@ -17,12 +17,12 @@
 #define MADV_WIPEONFORK 18
 #endif
 
-static _Atomic uint32_t generation;
+_Atomic uint32_t fork_generation;
 static pthread_once_t handler_once = PTHREAD_ONCE_INIT;
 
 static void in_child(void)
 {
-	atomic_store(&generation, atomic_load(&generation) + 1);
+	atomic_store(&fork_generation, atomic_load(&fork_generation) + 1);
 }
 
 static void handler_install(void)
@@ -30,11 +30,6 @@ static void handler_install(void)
 	int r = pthread_atfork(NULL, NULL, in_child);
 
 	E4_ASSERT(r == 0);
-}
-
-uint32_t fork_generation(void)
-{
-	return atomic_load_explicit(&generation, memory_order_relaxed);
 }
 
 static size_t page_size(void)
@@ -51,13 +46,12 @@ void fork_guard_init(struct fork_guard *g)
 		(void)munmap(page, size);
 		page = MAP_FAILED;
 	}
-	if (page == MAP_FAILED) {
-		pthread_once(&handler_once, handler_install);
-		*g = (struct fork_guard){.generation = fork_generation()};
-		return;
+	pthread_once(&handler_once, handler_install);
+	*g = (struct fork_guard){.generation = atomic_load(&fork_generation)};
+	if (page != MAP_FAILED) {
+		g->page = page;
+		atomic_store(g->page, 1);
 	}
-	*g = (struct fork_guard){.page = page};
-	atomic_store(g->page, 1);
 }
 
 void fork_guard_fini(struct fork_guard *g)

@@ -75,18 +75,25 @@ int fd_writev(int fd, uint64_t offset, const struct e4_iovec *iov, uint32_t iov_
 {
 	struct iov_cursor it = {.iov = iov, .count = iov_count};
 	struct iovec vec[BATCH];
+	bool sync_after = false;
 
 	for (;;) {
 		uint64_t len;
 		int n = gather(it, vec, &len);
 
 		if (n == 0)
-			return 0;
+			return sync_after && fdatasync(fd) != 0 ? -errno : 0;
 		ssize_t put = n == 1 && rwf == 0
 				      ? pwrite(fd, vec[0].iov_base, vec[0].iov_len, (off_t)offset)
 				      : pwritev2(fd, vec, n, (off_t)offset, rwf);
 		if (put < 0 && errno == EINTR)
 			continue;
+		/* A kernel, or a layer below it, that knows no RWF_DSYNC: the promise is kept the long way. */
+		if (put < 0 && errno == EOPNOTSUPP && rwf == RWF_DSYNC) {
+			rwf = 0;
+			sync_after = true;
+			continue;
+		}
 		if (put <= 0)
 			return put < 0 ? -errno : BLOCKDEV_SHORT;
 		offset += (uint64_t)put;

@@ -13,7 +13,7 @@ MUTABLE = re.compile(r'\.(data|bss)(\.(?!rel\.ro)|$)|^COMMON$')
 ALLOWED = {
     ('base/assert.c', 'handler'): 'an assertion has no volume to ask',
     ('base/crc32c.c', 'chosen'): 'what this processor has; every writer stores the same',
-    ('base/fork_guard.c', 'generation'): 'the process forks, not a volume',
+    ('base/fork_guard.c', 'fork_generation'): 'the process forks, not a volume',
     ('base/fork_guard.c', 'handler_once'): 'the fork handler is installed once',
     ('base/context.c', 'registry'): 'a leaving thread looks here for the volumes that still live',
     ('base/context.c', 'registry_lock'): 'guards the registry',

@@ -231,7 +231,12 @@ START_TEST(open__file_behind_a_loop_device__is_refused_for_writing)
 	ck_assert_int_eq(open_as("file", file, E4_BLOCKDEV_RDONLY, &dev), 0);
 	ck_assert_int_eq(e4_blockdev_close(dev), 0);
 	/* The block device itself belongs to one writer. */
-	ck_assert_int_eq(open_as("direct", loop, E4_BLOCKDEV_RDWR, &dev), 0);
+	int r = open_as("direct", loop, E4_BLOCKDEV_RDWR, &dev);
+	if (r == -EINVAL && strcmp(err.why, "DEV_DIRECT") == 0) {
+		printf("# skipped: no direct I/O on a loop device here (an emulated process?)\n");
+		return;
+	}
+	ck_assert_int_eq(r, 0);
 	ck_assert_int_eq(open_as("file", loop, E4_BLOCKDEV_RDWR, &second), -EBUSY);
 	ck_assert_str_eq(err.why, "DEV_BUSY");
 	ck_assert_int_eq(open_as("file", loop, E4_BLOCKDEV_RDONLY, &second), 0);

@@ -157,6 +157,9 @@ static void check_entry(const struct listed *k, const struct e4_dirent *d, size_
 	ck_assert_uint_eq(d->name_len, strlen(d->name));
 	ck_assert_uint_eq(k->ino, d->ino);
 	ck_assert_uint_eq(k->type, d->type >> 12);
+	/* Linux gives a 32-bit process positions of its own. */
+	if (sizeof(long) < 8)
+		return;
 	if (d->cookie >> 63 == 0) {
 		ck_assert_msg(k->off == d->cookie, "entry %zu (%s): kernel %#llx, here %#llx", i,
 			k->name, (unsigned long long)k->off, (unsigned long long)d->cookie);
@@ -406,7 +409,7 @@ START_TEST(dir__equal_positions__are_listed_in_linux_order_and_can_be_sought)
 END_TEST
 
 /* An encrypted directory d/e, whose key is gone at the next mount. */
-static void make_encrypted(void)
+static bool make_encrypted(void)
 {
 	_Alignas(8) uint8_t request[sizeof(struct fscrypt_add_key_arg) + 64];
 	struct fscrypt_add_key_arg *key = (void *)request;
@@ -425,11 +428,16 @@ static void make_encrypted(void)
 	ck_assert_int_eq(mkdir(path, 0700), 0);
 	int fd = open(path, O_RDONLY | O_DIRECTORY);
 	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(ioctl(fd, FS_IOC_ADD_ENCRYPTION_KEY, key), 0);
+	if (ioctl(fd, FS_IOC_ADD_ENCRYPTION_KEY, key) != 0) {
+		printf("# skipped: no keys can be added here: %s\n", strerror(errno));
+		close(fd);
+		return false;
+	}
 	memcpy(policy.master_key_identifier, key->key_spec.u.identifier,
 		sizeof(policy.master_key_identifier));
 	ck_assert_int_eq(ioctl(fd, FS_IOC_SET_ENCRYPTION_POLICY, &policy), 0);
 	close(fd);
+	return true;
 }
 
 START_TEST(dir__encrypted_without_key__is_as_linux_lists_it)
@@ -440,7 +448,8 @@ START_TEST(dir__encrypted_without_key__is_as_linux_lists_it)
 
 	if (!make(_i == 2 ? "-b 1024 -O encrypt,^dir_index" : "-b 1024 -O encrypt", NULL))
 		return;
-	make_encrypted();
+	if (!make_encrypted())
+		return;
 	for (uint32_t i = 0; i < counts[_i]; i++) {
 		memset(name, 0, sizeof(name));
 		int n = snprintf(name, sizeof(name), "e/%u", i);
