@@ -21,7 +21,7 @@ struct e4_mount_options {
 	uint64_t superblock; /**< block of the superblock to use, in blocks of `superblock_bsize`; 0 = the primary */
 	uint32_t superblock_bsize; /**< 1024..65536; 0 = 1024 */
 	uint32_t reserved;
-	uint64_t memory_budget; /**< bytes for caches and everything else; 0 = 64 MiB */
+	uint64_t memory_budget; /**< bytes, a hard limit for everything, of which caches take up to half; 0 = no limit, caches of 64 MiB */
 	struct e4_blockdev *journal; /**< external journal, where the volume has one; must outlive the mount */
 	struct e4_error *error; /**< filled in when mounting fails (struct_size set); NULL = not wanted */
 };
