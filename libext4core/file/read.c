@@ -186,8 +186,8 @@ static bool total_bytes(const struct e4_iovec *iov, uint32_t iov_count, uint64_t
 }
 
 /*
- * The common read: one piece of memory, inside one extent whose place is cached. The same request and the same answers as the general way,
- * without its cursors. False when it is not that simple.
+ * The common read: one piece of memory, inside one extent. The same request and the same answers as the general way, without its cursors.
+ * False when it is not that simple, or the map cannot be read, which the general way then meets and tells.
  */
 static bool read_within_extent(
 	struct inode *ip, void *buf, uint64_t len, uint64_t offset, int64_t *ret)
@@ -196,7 +196,7 @@ static bool read_within_extent(
 	struct extent_piece piece;
 
 	if ((ip->flags & INODE_FL_INLINE_DATA) ||
-		extent_lookup_cached(ip, (lblk_t)(offset >> bits), &piece) != 1 ||
+		extent_lookup(ip, (lblk_t)(offset >> bits), &piece) < 0 ||
 		piece.type != EXTENT_MAPPED)
 		return false;
 	uint64_t skip = offset - ((uint64_t)piece.lblk << bits);
