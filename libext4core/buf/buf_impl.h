@@ -34,7 +34,9 @@ struct buf *buf_find_or_insert(struct buf_cache *cache, struct buf_shard *shard,
 void buf_filled(struct buf *b, bool ok);
 /* Reads bufs of consecutive blocks, all in READING state, in one request. */
 int buf_read_run(struct buf_cache *cache, struct buf **run, uint32_t count) E4_MUST_CHECK;
-/* Makes sure the bytes were checked as this kind. */
+/* Whether the bytes were found good as this already; under the shard's lock. */
+bool buf_checked_as(const struct buf *b, const struct buf_kind *kind, inum_t ino, uint32_t seed);
+/* Checks the bytes as this kind, and notes that they are good. */
 int buf_verify_as(
 	struct buf *b, const struct buf_kind *kind, inum_t ino, uint32_t seed) E4_MUST_CHECK;
 

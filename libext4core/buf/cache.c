@@ -199,20 +199,37 @@ void buf_put(struct buf *b)
 	mutex_unlock(&shard->lock);
 }
 
+/* What somebody wants of a block. */
+struct want {
+	pblk_t pblk;
+	const struct buf_kind *kind;
+	inum_t ino;
+	uint32_t seed;
+};
+
+/* How it was found. */
+struct found {
+	bool is_new;  /* the caller must fill it */
+	bool checked; /* its bytes are good as what is wanted */
+};
+
 /*
- * A held buf whose reader is done; or one to be filled by the caller (*ret_new); or NULL without memory. A buf whose reader failed is
- * tried again: the reader may have been a read-ahead that met its error in another block, and each caller shall see its own.
+ * A held buf whose reader is done, or one to be filled, or NULL without memory. A buf whose reader failed is tried again: the reader may
+ * have been a read-ahead that met its error in another block, and each caller shall see its own.
  */
-static struct buf *hold_filled(struct buf_cache *cache, pblk_t pblk, bool *ret_new)
+static struct buf *hold_filled(
+	struct buf_cache *cache, const struct want *want, struct found *ret_found)
 {
-	struct buf_shard *shard = buf_shard_of(cache, pblk);
+	struct buf_shard *shard = buf_shard_of(cache, want->pblk);
 
 	for (;;) {
 		mutex_lock(&shard->lock);
-		struct buf *b = buf_find_or_insert(cache, shard, pblk, ret_new);
-		while (b != NULL && !*ret_new && b->state == BUF_READING)
+		struct buf *b = buf_find_or_insert(cache, shard, want->pblk, &ret_found->is_new);
+		while (b != NULL && !ret_found->is_new && b->state == BUF_READING)
 			cond_wait(&shard->filled, &shard->lock);
 		bool failed = b != NULL && b->state == BUF_FAILED;
+		ret_found->checked = b != NULL &&
+				     buf_checked_as(b, want->kind, want->ino, want->seed);
 		mutex_unlock(&shard->lock);
 		if (!failed)
 			return b;
@@ -223,23 +240,24 @@ static struct buf *hold_filled(struct buf_cache *cache, pblk_t pblk, bool *ret_n
 int buf_get(struct buf_cache *cache, pblk_t pblk, const struct buf_kind *kind, inum_t ino,
 	uint32_t seed, struct buf **ret)
 {
+	struct want want = {.pblk = pblk, .kind = kind, .ino = ino, .seed = seed};
 	struct env *env = cache->config.env;
 	struct context *ctx = context_get(env);
-	bool is_new;
+	struct found found;
 	int r = 0;
 
 	if (pblk >= cache->config.blocks_count)
 		return fail(env, E4_WHY_BUF_BEYOND, .block = pblk, .ino = ino,
 			.expected = cache->config.blocks_count);
-	struct buf *b = ctx != NULL ? hold_filled(cache, pblk, &is_new) : NULL;
+	struct buf *b = ctx != NULL ? hold_filled(cache, &want, &found) : NULL;
 	if (b == NULL)
 		return fail(env, E4_WHY_BUF_NOMEM, .block = pblk, .ino = ino);
-	if (is_new) {
+	if (found.is_new) {
 		r = buf_read_run(cache, &b, 1);
 		buf_filled(b, r == 0);
 	}
-	context_count(is_new ? &ctx->count.buf_misses : &ctx->count.buf_hits, 1);
-	if (r == 0)
+	context_count(found.is_new ? &ctx->count.buf_misses : &ctx->count.buf_hits, 1);
+	if (r == 0 && !found.checked)
 		r = buf_verify_as(b, kind, ino, seed);
 	if (r < 0) {
 		buf_put(b);
@@ -252,8 +270,9 @@ int buf_get(struct buf_cache *cache, pblk_t pblk, const struct buf_kind *kind, i
 int buf_get_zeroed(struct buf_cache *cache, pblk_t pblk, const struct buf_kind *kind, inum_t ino,
 	uint32_t seed, struct buf **ret)
 {
-	bool is_new;
-	struct buf *b = hold_filled(cache, pblk, &is_new);
+	struct want want = {.pblk = pblk, .kind = kind, .ino = ino, .seed = seed};
+	struct found found;
+	struct buf *b = hold_filled(cache, &want, &found);
 
 	if (b == NULL)
 		return fail(cache->config.env, E4_WHY_BUF_NOMEM_NEW, .block = pblk, .ino = ino);
@@ -261,7 +280,7 @@ int buf_get_zeroed(struct buf_cache *cache, pblk_t pblk, const struct buf_kind *
 	b->kind = kind;
 	b->ino = ino;
 	b->seed = seed;
-	if (is_new)
+	if (found.is_new)
 		buf_filled(b, true);
 	*ret = b;
 	return 0;

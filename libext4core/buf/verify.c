@@ -24,14 +24,12 @@ static struct buf_owner owner_of(struct buf *b, inum_t ino, uint32_t seed)
 		.pblk = b->pblk};
 }
 
-static bool checked_as(struct buf *b, const struct buf_kind *kind, inum_t ino, uint32_t seed)
+bool buf_checked_as(const struct buf *b, const struct buf_kind *kind, inum_t ino, uint32_t seed)
 {
-	struct buf_shard *shard = buf_shard_of(b->cache, b->pblk);
-
-	mutex_lock(&shard->lock);
-	bool yes = b->kind == kind && b->seed == seed && b->ino == ino;
-	mutex_unlock(&shard->lock);
-	return yes;
+	if (kind->verify == NULL && kind->csum_ok == NULL)
+		return true;
+	/* A joined buf is recovery's own work in progress; its checksum is put in when it is sealed. */
+	return b->joined || (b->kind == kind && b->seed == seed && b->ino == ino);
 }
 
 static void set_checked(struct buf *b, const struct buf_kind *kind, inum_t ino, uint32_t seed)
@@ -49,10 +47,6 @@ int buf_verify_as(struct buf *b, const struct buf_kind *kind, inum_t ino, uint32
 {
 	const struct buf_cache_config *c = &b->cache->config;
 
-	/* A joined buf is recovery's own work in progress; its checksum is put in when it is sealed. */
-	if ((kind->verify == NULL && kind->csum_ok == NULL) || b->joined ||
-		checked_as(b, kind, ino, seed))
-		return 0;
 	struct buf_owner o = owner_of(b, ino, seed);
 	if (c->csum && kind->csum_ok != NULL && !kind->csum_ok(&o, b->data)) {
 		int r = fail(

@@ -20,6 +20,7 @@ struct e4_fs {
 	struct e4_blockdev *journal; /* [const] the caller's external journal, held; or NULL */
 	struct e4_blockdev *overlay; /* [const] recovered state in memory, or NULL */
 	struct volume *vol;          /* [const] */
+	struct inode *root;          /* [const] held as long as the mount */
 	struct inode_cache *inodes;  /* [const] */
 	struct disk_super found;     /* [const] the superblock as it stood on the device */
 	uint64_t budget_before;      /* [const] the device's memory budget, to be restored */

@@ -164,16 +164,14 @@ static int recover(
 
 static int load_root(struct e4_fs *fs)
 {
-	struct inode *root;
-	int r = inode_get(fs->inodes, INODE_ROOT, 0, &root);
+	int r = inode_get(fs->inodes, INODE_ROOT, 0, &fs->root);
 
 	if (r < 0)
 		return r;
-	if (!inode_is(root, INODE_DIR))
-		r = fail(fs->env, E4_WHY_MOUNT_ROOT, .ino = INODE_ROOT, .found = root->mode,
+	if (!inode_is(fs->root, INODE_DIR))
+		return fail(fs->env, E4_WHY_MOUNT_ROOT, .ino = INODE_ROOT, .found = fs->root->mode,
 			.expected = INODE_DIR);
-	inode_put(root, 1);
-	return r;
+	return 0;
 }
 
 static int make_inode_cache(struct e4_fs *fs, const struct e4_mount_options *opts)
@@ -191,6 +189,8 @@ static void teardown(struct e4_fs *fs)
 {
 	struct env *env = fs->env;
 
+	if (fs->root != NULL)
+		inode_put(fs->root, 1);
 	if (fs->inodes != NULL)
 		inode_cache_free(fs->inodes);
 	epoch_reclaim(env);

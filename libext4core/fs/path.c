@@ -13,10 +13,11 @@
 #include <errno.h>
 #include <string.h>
 
-/* A walk: the inode reached so far (held), and the rest of the text. */
+/* A walk: the inode reached so far, and the rest of the text. */
 struct walk {
 	struct e4_fs *fs;
 	struct inode *at;
+	bool borrowed; /* at is the root, or where the walk began: held by others, so not by the walk */
 	const char *rest; /* in the caller's path, or in own once a link was met */
 	char *own; /* WALK_TEXT_SIZE bytes, then FS_PATH_MAX for a link's target; NULL before the first link */
 	uint32_t links;
@@ -65,8 +66,16 @@ static bool is_last(const struct walk *w, size_t len)
 /* Moves to `to`, whose reference is taken over. */
 static void walk_to(struct walk *w, struct inode *to)
 {
-	inode_put(w->at, 1);
+	if (!w->borrowed)
+		inode_put(w->at, 1);
 	w->at = to;
+	w->borrowed = false;
+}
+
+static void walk_to_root(struct walk *w)
+{
+	walk_to(w, w->fs->root);
+	w->borrowed = true;
 }
 
 static int own_text(struct walk *w)
@@ -102,13 +111,9 @@ static int expand_link(struct walk *w, struct inode *link, size_t len)
 	memmove(w->own + n, rest, rest_len + 1);
 	memcpy(w->own, target, (size_t)n);
 	w->rest = w->own;
-	if (target[0] != '/')
-		return 0;
-	struct inode *root;
-	r = inode_get(w->fs->inodes, INODE_ROOT, 0, &root);
-	if (r == 0)
-		walk_to(w, root);
-	return r;
+	if (target[0] == '/')
+		walk_to_root(w);
+	return 0;
 }
 
 /* Takes one component of length len. */
@@ -163,26 +168,22 @@ static int walk_all(struct walk *w)
 int fs_path_lookup(
 	struct e4_fs *fs, struct inode *start, const char *path, uint32_t flags, struct inode **ret)
 {
-	struct walk w = {.fs = fs, .flags = flags, .rest = path};
+	struct walk w = {.fs = fs, .flags = flags, .rest = path, .at = fs->root, .borrowed = true};
 	size_t len = strnlen(path, FS_PATH_MAX);
-	int r = 0;
 
 	if (len == 0)
 		return -ENOENT;
 	if (len == FS_PATH_MAX)
 		return -ENAMETOOLONG;
-	if (start != NULL && path[0] != '/') {
-		inode_hold(start);
+	if (start != NULL && path[0] != '/')
 		w.at = start;
-	} else {
-		r = inode_get(fs->inodes, INODE_ROOT, 0, &w.at);
-	}
-	if (r == 0)
-		r = walk_all(&w);
+	int r = walk_all(&w);
 	mem_free(fs->env, w.own, WALK_TEXT_SIZE + FS_PATH_MAX);
+	if (r == 0 && w.borrowed)
+		inode_hold(w.at);
+	else if (r < 0 && !w.borrowed)
+		inode_put(w.at, 1);
 	if (r == 0)
 		*ret = w.at;
-	else if (w.at != NULL)
-		inode_put(w.at, 1);
 	return r;
 }
