@@ -55,9 +55,14 @@ bool dir_hash_version_known(uint8_t version);
 /* --- read.c: blocks of a directory --- */
 
 uint64_t dir_blocks_count(const struct inode *ip);
-/* A held, verified block: 1; 0 = a hole (the caller reports it, once); negative errno. read_ahead: the caller goes on from here. */
-int dir_read(struct inode *ip, lblk_t lblk, const struct buf_kind *kind, bool read_ahead,
-	struct buf **ret) E4_MUST_CHECK;
+/* A held, verified block: 1; 0 = a hole (the caller reports it, once); negative errno. */
+int dir_read(struct inode *ip, lblk_t lblk, const struct buf_kind *kind, struct buf **ret);
+#define DIR_NO_MAP UINT64_MAX
+/*
+ * The same for a leaf of a scan, which reads ahead. *ret_next is where the scan goes on: behind the block, or behind the hole, however long the
+ * directory says that it is; DIR_NO_MAP when the map itself cannot be read, and so no later block either.
+ */
+int dir_read_next(struct inode *ip, lblk_t lblk, struct buf **ret, uint64_t *ret_next);
 /* Records a hole at lblk: directories have none. Always -EUCLEAN. */
 int dir_report_hole(struct inode *ip, lblk_t lblk);
 bool dir_is_indexed(const struct inode *ip);

@@ -77,7 +77,7 @@ static int check_info(struct inode *ip, const struct buf *b)
 int htree_open(struct inode *ip, struct htree_path *path)
 {
 	struct buf *b = NULL;
-	int r = dir_read(ip, 0, &buf_kind_dir_root, false, &b);
+	int r = dir_read(ip, 0, &buf_kind_dir_root, &b);
 
 	if (r == 0)
 		return dir_report_hole(ip, 0);
@@ -126,7 +126,7 @@ static int read_named(const struct htree_path *path, uint32_t level, const struc
 
 	if (r < 0)
 		return r;
-	r = dir_read(path->ip, *ret_lblk, kind, false, ret);
+	r = dir_read(path->ip, *ret_lblk, kind, ret);
 	if (r == 0)
 		return dir_report_hole(path->ip, *ret_lblk);
 	return r < 0 ? r : 0;

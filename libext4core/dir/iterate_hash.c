@@ -160,7 +160,7 @@ static int load_inline(struct dir_iter *it)
 static int load_only_block(struct dir_iter *it)
 {
 	struct buf *b = NULL;
-	int r = dir_read(it->ip, 0, &buf_kind_dir_leaf, false, &b);
+	int r = dir_read(it->ip, 0, &buf_kind_dir_leaf, &b);
 
 	if (r == 0)
 		return dir_report_hole(it->ip, 0);

@@ -40,14 +40,17 @@ static void set_chain(struct dir_iter *it, const struct dir_area *a, uint32_t ba
 	it->loaded = true;
 }
 
-/* 1, or 0 for a hole. */
-static int load_block(struct dir_iter *it, uint64_t pos)
+/* 1, or 0 for a hole. *ret_next: the position behind it; DIR_NO_MAP when the map ends the listing. */
+static int load_block(struct dir_iter *it, uint64_t pos, uint64_t *ret_next)
 {
 	struct inode *ip = it->ip;
 	lblk_t lblk = (lblk_t)(pos >> ip->vol->block_bits);
 	struct buf *b = NULL;
 	uint32_t base;
-	int r = dir_read(ip, lblk, &buf_kind_dir_leaf, true, &b);
+	uint64_t next;
+	int r = dir_read_next(ip, lblk, &b, &next);
+
+	*ret_next = next == DIR_NO_MAP ? next : next << ip->vol->block_bits;
 
 	if (r == 0 && !it->chain.hole_told) {
 		(void)dir_report_hole(ip, lblk);
@@ -107,11 +110,12 @@ static int load(struct dir_iter *it)
 {
 	struct iter_chain *c = &it->chain;
 
-	for (; c->pos < iter_offset_end(it); c->pos = chain_after(it, c->pos)) {
+	for (uint64_t next; c->pos < iter_offset_end(it); c->pos = next) {
 		it->arena_used = 0;
-		int r = is_inline(it) ? load_inline(it, c->pos) : load_block(it, c->pos);
+		next = chain_after(it, c->pos);
+		int r = is_inline(it) ? load_inline(it, c->pos) : load_block(it, c->pos, &next);
 
-		if (r > 0 || (r < 0 && r != -EUCLEAN && r != -EBADMSG))
+		if (r > 0 || (r < 0 && r != -EUCLEAN && r != -EBADMSG) || next == DIR_NO_MAP)
 			return r;
 	}
 	return 0;

@@ -24,12 +24,12 @@ int dir_search_area(const struct dir_query *q, const struct dir_area *a, struct 
 	return r;
 }
 
-static int search_block(
-	const struct dir_query *q, lblk_t lblk, bool *hole_told, struct dir_entry *ret)
+static int search_block(const struct dir_query *q, lblk_t lblk, bool *hole_told,
+	struct dir_entry *ret, uint64_t *ret_next)
 {
 	struct inode *ip = q->ip;
 	struct buf *b = NULL;
-	int r = dir_read(ip, lblk, &buf_kind_dir_leaf, true, &b);
+	int r = dir_read_next(ip, lblk, &b, ret_next);
 
 	if (r == 0 && !*hole_told) {
 		(void)dir_report_hole(ip, lblk);
@@ -48,9 +48,9 @@ int dir_search_blocks(const struct dir_query *q, uint64_t count, inum_t *ret_ino
 	bool hole_told = false;
 	int first_err = 0;
 
-	for (uint64_t lblk = 0; lblk < count; lblk++) {
+	for (uint64_t lblk = 0, next; lblk < count; lblk = next) {
 		struct dir_entry e;
-		int r = search_block(q, (lblk_t)lblk, &hole_told, &e);
+		int r = search_block(q, (lblk_t)lblk, &hole_told, &e, &next);
 
 		if (r > 0) {
 			*ret_ino = e.ino;

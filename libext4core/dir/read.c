@@ -41,8 +41,7 @@ static void ask_ahead(struct inode *ip, lblk_t lblk, const struct extent_piece *
 		buf_read_ahead(ip->vol->bufs, pblk, (uint32_t)min_u64(count, DIR_READ_AHEAD));
 }
 
-int dir_read(struct inode *ip, lblk_t lblk, const struct buf_kind *kind, bool read_ahead,
-	struct buf **ret)
+int dir_read(struct inode *ip, lblk_t lblk, const struct buf_kind *kind, struct buf **ret)
 {
 	struct extent_piece piece;
 	int r = extent_lookup(ip, lblk, &piece);
@@ -51,10 +50,26 @@ int dir_read(struct inode *ip, lblk_t lblk, const struct buf_kind *kind, bool re
 		return r;
 	if (piece.type != EXTENT_MAPPED)
 		return 0;
+	r = buf_get(
+		ip->vol->bufs, piece.pblk + (lblk - piece.lblk), kind, ip->ino, ip->csum_seed, ret);
+	return r < 0 ? r : 1;
+}
+
+int dir_read_next(struct inode *ip, lblk_t lblk, struct buf **ret, uint64_t *ret_next)
+{
+	struct extent_piece piece;
+	int r = extent_lookup(ip, lblk, &piece);
+
+	*ret_next = DIR_NO_MAP;
+	if (r < 0)
+		return r;
+	*ret_next = piece.lblk + piece.len;
+	if (piece.type != EXTENT_MAPPED)
+		return 0;
+	*ret_next = (uint64_t)lblk + 1;
 	pblk_t pblk = piece.pblk + (lblk - piece.lblk);
-	if (read_ahead)
-		ask_ahead(ip, lblk, &piece, pblk);
-	r = buf_get(ip->vol->bufs, pblk, kind, ip->ino, ip->csum_seed, ret);
+	ask_ahead(ip, lblk, &piece, pblk);
+	r = buf_get(ip->vol->bufs, pblk, &buf_kind_dir_leaf, ip->ino, ip->csum_seed, ret);
 	return r < 0 ? r : 1;
 }
 

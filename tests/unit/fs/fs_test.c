@@ -263,6 +263,51 @@ START_TEST(statfs_and_info__clean_volume__as_the_superblock_says)
 }
 END_TEST
 
+/* How many mappings a whole listing of /dir and the look-up of a name that is not there take. */
+static uint64_t lookups_of_scans(int *ret_list, int *ret_find)
+{
+	struct e4_counters before = {.struct_size = sizeof(before)};
+	struct e4_counters after = {.struct_size = sizeof(after)};
+	struct e4_dirent de;
+	struct e4_stat st;
+	struct e4_dir *d;
+
+	ck_assert_int_eq(mount_with(E4_MOUNT_RDONLY), 0);
+	ck_assert_int_eq(e4_counters(fs, &before), 0);
+	ck_assert_int_eq(e4_opendir(fs, "/dir", &d), 0);
+	while ((*ret_list = e4_readdir(d, &de)) == 1)
+		;
+	ck_assert_int_eq(e4_closedir(d), 0);
+	*ret_find = stat_of("/dir/nothing", 0, &st);
+	ck_assert_int_eq(e4_counters(fs, &after), 0);
+	return after.map_lookups - before.map_lookups;
+}
+
+START_TEST(dir__four_gigabytes_of_hole_behind_its_block__is_scanned_at_once)
+{
+	int list;
+	int find;
+
+	tiny_inode(image, 13)->size_lo = le32_put(0xFFFFFC00u);
+	ck_assert_uint_lt(lookups_of_scans(&list, &find), 20);
+	ck_assert_int_eq(list, 0);
+	ck_assert_int_eq(find, -ENOENT);
+}
+END_TEST
+
+START_TEST(dir__four_gigabytes_without_a_map__is_an_error_at_once)
+{
+	int list;
+	int find;
+
+	tiny_inode(image, 13)->size_lo = le32_put(0xFFFFFC00u);
+	tiny_inode(image, 13)->block[4] = 200; /* eh_max */
+	ck_assert_uint_lt(lookups_of_scans(&list, &find), 20);
+	ck_assert_int_eq(list, -EUCLEAN);
+	ck_assert_int_eq(find, -EUCLEAN);
+}
+END_TEST
+
 START_TEST(fork__in_the_child__every_handle_is_dead_and_the_parents_live_on)
 {
 	struct e4_stat st = {.struct_size = sizeof(st)};
@@ -328,6 +373,8 @@ int main(void)
 	tcase_add_test(tc, mount__root_is_no_directory__is_EUCLEAN);
 	tcase_add_test(tc, mount__every_allocation_failing_once__errors_and_leaks_nothing);
 	tcase_add_test(tc, statfs_and_info__clean_volume__as_the_superblock_says);
+	tcase_add_test(tc, dir__four_gigabytes_of_hole_behind_its_block__is_scanned_at_once);
+	tcase_add_test(tc, dir__four_gigabytes_without_a_map__is_an_error_at_once);
 	tcase_add_test(tc, fork__in_the_child__every_handle_is_dead_and_the_parents_live_on);
 	tcase_add_test(tc, path__eight_threads__agree);
 	suite_add_tcase(s, tc);
