@@ -41,7 +41,7 @@ RECIPES = [
     Recipe('block-64k', ('-b', '65536', '-i', '16384'), where='tree', size=1 << 30),
     _ext4('inode-128', '^project', '-I', '128'),
     _ext4('inode-1024', '', '-I', '1024'),
-    _ext4('bigalloc', 'bigalloc', '-C', '65536', cluster=65536, without=('bulk', 'deep')),
+    _ext4('bigalloc', 'bigalloc', '-C', '65536', '-N', '24000', cluster=65536, without=('bulk', 'deep'), size=512 << 20),  # each file takes 64 KiB
     _ext4('inline_data', 'inline_data', '-I', '512'),
     _ext4('inline_data-1k', 'inline_data', block=1024),
     _ext4('meta_bg', 'meta_bg,^resize_inode', block=1024),
