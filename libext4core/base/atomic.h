@@ -45,10 +45,4 @@ static inline uint64_t rmw_swap_u64(_Atomic uint64_t *p, uint64_t v)
 	return atomic_exchange(p, v);
 }
 
-static inline bool rmw_cas_u64(_Atomic uint64_t *p, uint64_t *expected, uint64_t v)
-{
-	base_rmw_count++;
-	return atomic_compare_exchange_strong(p, expected, v);
-}
-
 #endif

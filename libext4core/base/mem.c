@@ -68,16 +68,6 @@ void mem_free(struct env *env, void *ptr, size_t size)
 	mem->free(mem->ctx, ptr, size);
 }
 
-char *mem_strdup(struct env *env, const char *s)
-{
-	size_t size = strlen(s) + 1;
-	char *copy = mem_zalloc(env, size);
-
-	if (copy != NULL)
-		memcpy(copy, s, size);
-	return copy;
-}
-
 uint64_t mem_used_bytes(struct env *env)
 {
 	return atomic_load_explicit(&env->mem.used_bytes, memory_order_relaxed);

@@ -28,8 +28,6 @@ void *mem_zalloc_array(struct env *env, size_t n, size_t size) E4_MUST_CHECK;
 void *mem_alloc_aligned(struct env *env, size_t size, size_t align) E4_MUST_CHECK;
 /* `size` as given to the allocation; ptr NULL is fine. */
 void mem_free(struct env *env, void *ptr, size_t size);
-/* Copies a string; free with mem_free(env, s, strlen(s) + 1). */
-char *mem_strdup(struct env *env, const char *s) E4_MUST_CHECK;
 uint64_t mem_used_bytes(struct env *env);
 
 #endif

@@ -62,15 +62,6 @@ void mutex_lock(struct mutex *m) E4_NO_TSA
 	E4_ASSERT(r == 0);
 }
 
-bool mutex_trylock(struct mutex *m) E4_NO_TSA
-{
-	base_rmw_count++;
-	if (pthread_mutex_trylock(&m->m) != 0)
-		return false;
-	rank_take(m->rank);
-	return true;
-}
-
 void mutex_unlock(struct mutex *m) E4_NO_TSA
 {
 	rank_drop(m->rank);

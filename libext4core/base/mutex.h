@@ -57,8 +57,6 @@ struct cond {
 void mutex_init(struct mutex *m, enum lock_rank rank);
 void mutex_fini(struct mutex *m);
 void mutex_lock(struct mutex *m) E4_ACQUIRES(*m);
-/* True when it was free and is ours now. */
-bool mutex_trylock(struct mutex *m) E4_TSA(try_acquire_capability(true, *m)) E4_MUST_CHECK;
 void mutex_unlock(struct mutex *m) E4_RELEASES(*m);
 
 void cond_init(struct cond *c);

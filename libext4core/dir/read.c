@@ -41,6 +41,13 @@ static void ask_ahead(struct inode *ip, lblk_t lblk, const struct extent_piece *
 		buf_read_ahead(ip->vol->bufs, pblk, (uint32_t)min_u64(count, DIR_READ_AHEAD));
 }
 
+static int get_block(struct inode *ip, pblk_t pblk, const struct buf_kind *kind, struct buf **ret)
+{
+	int r = buf_get(ip->vol->bufs, pblk, kind, ip->ino, ip->csum_seed, ret);
+
+	return r < 0 ? r : 1;
+}
+
 int dir_read(struct inode *ip, lblk_t lblk, const struct buf_kind *kind, struct buf **ret)
 {
 	struct extent_piece piece;
@@ -50,9 +57,7 @@ int dir_read(struct inode *ip, lblk_t lblk, const struct buf_kind *kind, struct 
 		return r;
 	if (piece.type != EXTENT_MAPPED)
 		return 0;
-	r = buf_get(
-		ip->vol->bufs, piece.pblk + (lblk - piece.lblk), kind, ip->ino, ip->csum_seed, ret);
-	return r < 0 ? r : 1;
+	return get_block(ip, piece.pblk + (lblk - piece.lblk), kind, ret);
 }
 
 int dir_read_next(struct inode *ip, lblk_t lblk, struct buf **ret, uint64_t *ret_next)
@@ -69,8 +74,7 @@ int dir_read_next(struct inode *ip, lblk_t lblk, struct buf **ret, uint64_t *ret
 	*ret_next = (uint64_t)lblk + 1;
 	pblk_t pblk = piece.pblk + (lblk - piece.lblk);
 	ask_ahead(ip, lblk, &piece, pblk);
-	r = buf_get(ip->vol->bufs, pblk, &buf_kind_dir_leaf, ip->ino, ip->csum_seed, ret);
-	return r < 0 ? r : 1;
+	return get_block(ip, pblk, &buf_kind_dir_leaf, ret);
 }
 
 int dir_report_hole(struct inode *ip, lblk_t lblk)
